@@ -1,0 +1,25 @@
+# Every library comes from a Debian 12 package (scripts/packages.txt).
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json)
+find_package(GTest REQUIRED)
+
+pkg_check_modules(ibverbs REQUIRED IMPORTED_TARGET libibverbs)
+pkg_check_modules(rdmacm REQUIRED IMPORTED_TARGET librdmacm)
+pkg_check_modules(nl REQUIRED IMPORTED_TARGET libnl-3.0 libnl-route-3.0)
+pkg_check_modules(mnl REQUIRED IMPORTED_TARGET libmnl)
+pkg_check_modules(nfq REQUIRED IMPORTED_TARGET libnetfilter_queue)
+pkg_check_modules(nftables REQUIRED IMPORTED_TARGET libnftables)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  # One cache serves every preset's build directory and every checkout.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
+endif()

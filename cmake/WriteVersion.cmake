@@ -1,0 +1,12 @@
+# Run at build time (cmake -P): writes the version with the commit; the file changes only when the text does.
+execute_process(COMMAND git -C ${SOURCE} rev-parse --short=10 HEAD OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+execute_process(COMMAND git -C ${SOURCE} status --porcelain OUTPUT_VARIABLE changes ERROR_QUIET)
+set(LONGHAUL_VERSION_TEXT "${VERSION}")
+if(commit)
+  string(APPEND LONGHAUL_VERSION_TEXT " (commit ${commit}")
+  if(changes)
+    string(APPEND LONGHAUL_VERSION_TEXT ", dirty")
+  endif()
+  string(APPEND LONGHAUL_VERSION_TEXT ")")
+endif()
+configure_file(${SOURCE}/cmake/version.cc.in ${OUT} @ONLY)

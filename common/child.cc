@@ -1,0 +1,189 @@
+#include "common/child.hh"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "common/error.hh"
+#include "common/log.hh"
+
+namespace longhaul {
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (auto& s : strings) result.push_back(s.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+ChildExit from_status(int status) {
+  if (WIFSIGNALED(status)) return {.code = {}, .signal = WTERMSIG(status)};
+  return {.code = WEXITSTATUS(status), .signal = {}};
+}
+
+// Runs in the child between fork and exec: only async-signal-safe calls. Reports errno through `report`.
+[[noreturn]] void become(const ChildOptions& options, char* const* argv, char* const* envp, pid_t parent, int report) {
+  const auto give_up = [report] {
+    const int error = errno;
+    [[maybe_unused]] auto n = ::write(report, &error, sizeof error);
+    ::_exit(127);
+  };
+  if (options.new_process_group && ::setpgid(0, 0) != 0) give_up();
+  if (options.die_with_parent) {
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up();
+    if (::getppid() != parent) ::_exit(127);  // it died before the prctl
+  }
+  if (!options.working_directory.empty() && ::chdir(options.working_directory.c_str()) != 0) give_up();
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  // Sources first go above every target number, so that no dup2 overwrites a source still needed.
+  constexpr int kMax = 64;
+  int moved[kMax];
+  const std::size_t n = std::min<std::size_t>(options.descriptors.size(), kMax);
+  for (std::size_t i = 0; i < n; ++i) {
+    moved[i] = ::fcntl(options.descriptors[i].first, F_DUPFD_CLOEXEC, 128);
+    if (moved[i] < 0) give_up();
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    if (::dup2(moved[i], options.descriptors[i].second) < 0) give_up();
+  }
+  ::execvpe(argv[0], argv, envp);
+  give_up();
+  ::_exit(127);
+}
+
+}  // namespace
+
+std::string ChildExit::text() const {
+  if (code) return fmt::format("exit code {}", *code);
+  return fmt::format("killed by signal {} ({})", signal.value_or(0), ::sigdescr_np(signal.value_or(0)));
+}
+
+Child::Child(const ChildOptions& options) {
+  auto arguments = options.arguments;
+  std::vector<std::string> environment;
+  for (char** e = ::environ; *e != nullptr; ++e) {
+    const std::string_view entry = *e;
+    const auto name = entry.substr(0, entry.find('=') + 1);
+    const bool replaced = std::any_of(options.environment.begin(), options.environment.end(),
+                                      [&](const std::string& s) { return s.starts_with(name); });
+    if (!replaced) environment.emplace_back(entry);
+  }
+  environment.insert(environment.end(), options.environment.begin(), options.environment.end());
+  const auto argv = pointers(arguments);
+  const auto envp = pointers(environment);
+
+  int ends[2];
+  check(::pipe2(ends, O_CLOEXEC), "creating a pipe");
+  OwnFd read_end{ends[0]};
+  OwnFd write_end{ends[1]};
+  const pid_t parent = ::getpid();
+  pid_ = check(::fork(), "forking for " + arguments.at(0));
+  if (pid_ == 0) become(options, argv.data(), envp.data(), parent, write_end.get());
+  write_end.reset();
+
+  int error = 0;
+  ssize_t n = 0;
+  do {
+    n = ::read(read_end.get(), &error, sizeof error);
+  } while (n < 0 && errno == EINTR);
+  if (n == sizeof error) {
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+    throw_errno("executing " + arguments[0], error);
+  }
+  pidfd_ = OwnFd{static_cast<int>(check(::syscall(SYS_pidfd_open, pid_, 0), "opening a pidfd"))};
+  ::fcntl(pidfd_.get(), F_SETFD, FD_CLOEXEC);
+}
+
+Child::Child(Child&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)), exit_(std::exchange(other.exit_, {})) {}
+
+Child& Child::operator=(Child&& other) noexcept {
+  if (this != &other) {
+    end();
+    pid_ = std::exchange(other.pid_, -1);
+    pidfd_ = std::move(other.pidfd_);
+    exit_ = std::exchange(other.exit_, {});
+  }
+  return *this;
+}
+
+Child::~Child() { end(); }
+
+void Child::end() noexcept {
+  if (!running()) return;
+  ::kill(pid_, SIGKILL);
+  if (::waitpid(pid_, nullptr, 0) < 0 && errno != ECHILD) log::warn("reaping process {}: {}", pid_, errno_text(errno));
+  pid_ = -1;
+}
+
+void Child::send_signal(int signal) const {
+  if (running()) ::kill(pid_, signal);
+}
+
+std::optional<ChildExit> Child::poll() {
+  if (exit_ || pid_ <= 0) return exit_;
+  int status = 0;
+  const pid_t r = ::waitpid(pid_, &status, WNOHANG);
+  if (r == pid_) exit_ = from_status(status);
+  return exit_;
+}
+
+std::optional<ChildExit> Child::wait(std::chrono::milliseconds timeout) {
+  if (auto ended = poll()) return ended;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd p{.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
+    ::poll(&p, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
+    if (auto ended = poll()) return ended;
+    if (std::chrono::steady_clock::now() >= deadline) return {};
+  }
+}
+
+ChildExit Child::terminate(std::chrono::milliseconds grace) {
+  send_signal(SIGTERM);
+  if (auto ended = wait(grace)) return *ended;
+  send_signal(SIGKILL);
+  for (;;) {
+    if (auto ended = wait(std::chrono::seconds{10})) return *ended;
+    log::warn("process {} does not end after SIGKILL", pid_);
+  }
+}
+
+CommandOutput run_command(const std::vector<std::string>& arguments) {
+  int ends[2];
+  check(::pipe2(ends, O_CLOEXEC), "creating a pipe");
+  OwnFd read_end{ends[0]};
+  OwnFd write_end{ends[1]};
+  Child child{{.arguments = arguments,
+               .descriptors = {{write_end.get(), STDOUT_FILENO}},
+               .environment = {},
+               .working_directory = {}}};
+  write_end.reset();
+  CommandOutput output;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t n = ::read(read_end.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    output.out.append(buffer, static_cast<std::size_t>(n));
+  }
+  while (!child.wait(std::chrono::hours{1})) {
+  }
+  output.exit = *child.poll();
+  return output;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,69 @@
+// A child process: spawned with explicit descriptors, watched through a pidfd, ended when its owner goes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/fd.hh"
+
+namespace longhaul {
+
+/// How a child ended. Exactly one of the two is set.
+struct ChildExit {
+  std::optional<int> code;
+  std::optional<int> signal;
+  bool ok() const { return code == 0; }
+  std::string text() const;  ///< "exit code 3" or "killed by signal 9 (Killed)"
+};
+
+struct ChildOptions {
+  std::vector<std::string> arguments;                  ///< argv; [0] is looked up on PATH when it has no slash
+  std::vector<std::pair<int, int>> descriptors;        ///< (ours, the child's number); all others are closed on exec
+  std::vector<std::string> environment;                ///< "NAME=value", added to ours
+  std::string working_directory;                       ///< empty: ours
+  bool die_with_parent = true;                         ///< SIGKILL when the spawning THREAD ends (prctl(2))
+  bool new_process_group = false;                      ///< so that a terminal's Ctrl-C does not reach it
+};
+
+/// Move-only owner of a running child. The destructor kills (SIGKILL) and reaps a child that still runs.
+class Child {
+ public:
+  Child() = default;
+  /// Throws std::system_error when the program cannot be executed (exec errors are reported here, not as an exit code).
+  explicit Child(const ChildOptions& options);
+  Child(Child&& other) noexcept;
+  Child& operator=(Child&& other) noexcept;
+  ~Child();
+
+  pid_t pid() const { return pid_; }
+  bool running() const { return pid_ > 0 && !exit_; }
+  /// Readable when the child has ended (pidfd_open(2)): for poll and Asio.
+  int pidfd() const { return pidfd_.get(); }
+  void send_signal(int signal) const;
+  /// How it ended, without waiting; empty while it runs.
+  std::optional<ChildExit> poll();
+  /// Waits at most `timeout`; empty when it still runs then.
+  std::optional<ChildExit> wait(std::chrono::milliseconds timeout);
+  /// SIGTERM, `grace`, SIGKILL; then its end.
+  ChildExit terminate(std::chrono::milliseconds grace = std::chrono::milliseconds{1000});
+
+ private:
+  void end() noexcept;
+  pid_t pid_ = -1;
+  OwnFd pidfd_;
+  std::optional<ChildExit> exit_;
+};
+
+/// Runs a command to its end and returns its standard output; standard error passes through.
+/// Throws std::system_error when it cannot be executed.
+struct CommandOutput {
+  ChildExit exit;
+  std::string out;
+};
+CommandOutput run_command(const std::vector<std::string>& arguments);
+
+}  // namespace longhaul

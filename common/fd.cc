@@ -1,0 +1,29 @@
+#include "common/fd.hh"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "common/log.hh"
+
+namespace longhaul {
+
+OwnFd& OwnFd::operator=(OwnFd&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+OwnFd::~OwnFd() { reset(); }
+
+void OwnFd::reset() noexcept {
+  // EINTR from close means the descriptor is gone on Linux: closing again could hit another thread's.
+  if (fd_ >= 0 && ::close(fd_) != 0 && errno != EINTR) {
+    log::warn("closing descriptor {}: {}", fd_, errno_text(errno));
+  }
+  fd_ = -1;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,64 @@
+#include "model/cell.hh"
+
+#include <openssl/evp.h>
+
+namespace longhaul {
+
+const std::vector<ParameterSpec>& common_axes() {
+  static const std::vector<ParameterSpec> axes{
+      {.name = "transport", .kind = Kind::choice, .help = "what moves the data", .fallback = {}, .choices = {"tcp", "rdma"}},
+      {.name = "provider",
+       .kind = Kind::choice,
+       .help = "RDMA driver: rxe, siw, mlx5 ...; for tcp always kernel",
+       .fallback = Value{"kernel"},
+       .choices = {}},
+      {.name = "rival",
+       .kind = Kind::choice,
+       .help = "for tcp: the provider on whose network interface it runs, so that both use the same link",
+       .fallback = {},
+       .choices = {}},
+      {.name = "path",
+       .kind = Kind::choice,
+       .help = "wan crosses the router, lan does not",
+       .fallback = Value{"wan"},
+       .choices = {"wan", "lan"}},
+      {.name = "engine",
+       .kind = Kind::choice,
+       .help = "degen's engine on the router",
+       .fallback = Value{"netem"},
+       .choices = {"netem", "nfqueue"}},
+  };
+  return axes;
+}
+
+Cell make_cell(std::string workload, const Parameters& parameters, const std::vector<ParameterSpec>& specs) {
+  Cell cell{.workload = std::move(workload), .parameters = {}};
+  for (const auto& [name, value] : parameters) {
+    const auto* spec = find_parameter(specs, name);
+    if (spec != nullptr && spec->fallback == value) continue;
+    cell.parameters.emplace(name, value);
+  }
+  return cell;
+}
+
+std::string canonical(const Cell& cell) {
+  std::string text = cell.workload;
+  for (const auto& [name, value] : cell.parameters) {
+    text += fmt::format(";{}=", name);
+    std::visit([&](const auto& v) { text += fmt::format("{}", v); }, value);
+  }
+  return text;
+}
+
+std::string cell_id(const Cell& cell) {
+  const auto text = canonical(cell);
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  if (EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr) != 1)
+    throw std::runtime_error("SHA-256 is not available in this OpenSSL");
+  std::string id;
+  for (int i = 0; i < 8; ++i) id += fmt::format("{:02x}", digest[i]);
+  return id;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,79 @@
+// The one declaration from which CLI options, campaign validation, the agents' whitelist, the record and the CSV derive:
+// what a workload (or the impairment) takes and what it measures.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/result.hh"
+#include "model/units.hh"
+
+namespace longhaul {
+
+/// A parameter's value: an integer in its kind's base unit, or text for Kind::choice.
+using Value = std::variant<std::int64_t, std::string>;
+
+/// Values by parameter name. A name that is absent has its default.
+using Parameters = std::map<std::string, Value>;
+
+struct ParameterSpec {
+  std::string name;  ///< snake_case; the CLI option is the same with dashes
+  Kind kind = Kind::count;
+  std::string help;               ///< one line, says what it is and when to change it
+  std::optional<Value> fallback;  ///< the default; never changes once released (cell identity). Empty: see help
+  std::int64_t min = 0;           ///< in base units, inclusive
+  std::int64_t max = std::int64_t{1} << 62;
+  std::vector<std::string> choices;  ///< for Kind::choice; empty: any text
+};
+
+enum class Better { lower, higher, neither };
+
+struct MetricSpec {
+  std::string name;
+  std::string unit;  ///< base unit of the stored value: ns, bytes, bit/s, 1, % ...; ns is shown as us everywhere
+  Better better = Better::neither;
+  std::string help;
+};
+
+enum class Role { client, server, router, local };
+
+/// What a transport offers (workloads/transport) and a workload may need.
+enum class Capability { stream, send_receive, write, write_with_immediate, read, event_completion };
+
+struct WorkloadSpec {
+  std::string name;
+  std::string summary;
+  std::vector<ParameterSpec> parameters;
+  std::vector<MetricSpec> metrics;  ///< the first is the headline: plotted and judged for precision
+  std::vector<Role> roles;
+  /// Which capability the transport must have for these parameters; empty: any transport does.
+  std::function<std::vector<Capability>(const Parameters&)> needs;
+  std::string plot_axis;  ///< default x axis of its plot: a parameter's name
+  /// Optional: the headline metric that theory gives for these parameters, in its base unit.
+  std::function<std::optional<double>(const Parameters&)> predict;
+};
+
+/// Finds by name; nullptr when there is none.
+const ParameterSpec* find_parameter(const std::vector<ParameterSpec>& specs, std::string_view name);
+
+/// Reads a value of this parameter: unit, range and choices checked. The error does not repeat the parameter's name.
+Result<Value> parse_value(const ParameterSpec& spec, std::string_view text);
+
+/// Checks a value that came as a value (a message, a record): kind, range, choices.
+Result<void> check_value(const ParameterSpec& spec, const Value& value);
+
+std::string format_value(const ParameterSpec& spec, const Value& value);
+
+/// The value, or the spec's default. Throws std::out_of_range when there is neither, std::bad_variant_access on a wrong kind.
+std::int64_t integer(const Parameters& parameters, const std::vector<ParameterSpec>& specs, std::string_view name);
+std::string text(const Parameters& parameters, const std::vector<ParameterSpec>& specs, std::string_view name);
+
+/// The candidate closest to `word` by edit distance, for "did you mean"; empty when none is near.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace longhaul
