@@ -1,0 +1,96 @@
+// What a lab consists of, decided before anything is touched: machines, links, addresses, QEMU command lines, what each
+// guest runs. Pure: options in, plan out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.hh"
+#include "model/testbed.hh"
+
+namespace longhaul::lab {
+
+/// compact: one VM, the router is a network namespace in it. full: one VM a node.
+enum class Topology { automatic, compact, full };
+
+Result<Topology> parse_topology(std::string_view text);
+std::string_view to_string(Topology topology);
+
+/// full where every node can have a core of its own, else compact.
+Topology choose_topology(Topology asked, unsigned cores, unsigned nodes);
+
+/// The agents' user in the guests.
+inline constexpr std::uint32_t kAgentUid = 1000;
+
+/// A file for the guests. `path` is absolute.
+struct OverlayFile {
+  std::string path;
+  std::string bytes;
+  std::uint32_t mode = 0600;
+  std::uint32_t uid = kAgentUid;
+};
+
+/// The two kinds of RDMA that every end node has, each on an interface and in a subnet of its own: with both on one
+/// netdev rdma_cm takes whichever was created first.
+struct LinkEnd {
+  std::string netdev;          ///< a0; the router's end is r + netdev
+  std::string address;         ///< 10.10.0.1
+  std::string router_address;  ///< 10.10.0.254
+  std::string device;          ///< rxe_a0
+  std::string provider;        ///< rxe, siw
+  std::string mac, router_mac;
+  unsigned index = 0;          ///< ifindex in compact, routing table too: unique in the lab
+  std::string router_netdev() const { return "r" + netdev; }
+};
+
+struct PlannedNode {
+  std::string name;
+  Role role = Role::client;
+  std::vector<LinkEnd> ends;     ///< rxe, siw; none on the router
+  std::string guest_address;     ///< where the user network delivers its control connections
+  std::uint16_t guest_port = 0;  ///< its agent listens here
+  std::uint16_t host_port = 0;   ///< forwarded from 127.0.0.1
+  std::string machine;           ///< the VM that it lives in
+};
+
+struct PlannedMachine {
+  std::string name;
+  std::uint16_t ssh_port = 0;              ///< forwarded from 127.0.0.1 to its port 22
+  std::vector<std::string> arguments;      ///< QEMU's; accelerator, kernel and initrd are added by the caller
+  std::vector<std::string> listens;        ///< unix sockets that exist once it runs: those that start later connect to them
+  std::vector<OverlayFile> files;          ///< written for this VM alone: /etc/longhaul/setup, /etc/inittab ...
+};
+
+/// A measured path through the router: its two interfaces.
+struct PlannedLink {
+  std::string client_side;
+  std::string server_side;
+  std::string source, target;  ///< addresses of the ends
+};
+
+struct PlanOptions {
+  Topology topology = Topology::compact;  ///< not automatic
+  unsigned clients = 1;
+  unsigned mtu = 1500;
+  unsigned cores = 2;
+  std::string directory;                   ///< of the lab: logs and sockets go there
+  std::vector<std::string> programs;       ///< names of those present: longhaul-agent, longhaul-bench, degen
+  std::vector<std::uint16_t> host_ports;   ///< free ones, at least ports_needed()
+};
+
+struct Plan {
+  Topology topology = Topology::compact;
+  std::vector<PlannedNode> nodes;        ///< clients, server, router
+  std::vector<PlannedMachine> machines;  ///< in the order to start them
+  std::vector<PlannedLink> links;        ///< every client's attachments, each against the server's of the same kind
+  const PlannedNode* find(std::string_view name) const;
+  const PlannedMachine& machine_of(const PlannedNode& node) const;
+};
+
+unsigned ports_needed(Topology topology, unsigned clients);
+
+Plan make_plan(const PlanOptions& options);
+
+}  // namespace longhaul::lab
