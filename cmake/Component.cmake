@@ -11,6 +11,8 @@ set(LONGHAUL_INCLUDE_ROOT ${CMAKE_SOURCE_DIR}/build/include)
 add_library(longhaul_options INTERFACE)
 target_compile_options(longhaul_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror -fdiagnostics-color=always)
+# Designated initialisers leave members at their defaults on purpose.
+target_compile_options(longhaul_options INTERFACE -Wno-missing-field-initializers)
 # GCC 12 reports false positives of these three inside the standard library when it optimises.
 target_compile_options(longhaul_options INTERFACE -Wno-error=restrict -Wno-error=maybe-uninitialized -Wno-error=dangling-pointer)
 target_compile_definitions(longhaul_options INTERFACE SPDLOG_FMT_EXTERNAL BOOST_ASIO_NO_DEPRECATED)

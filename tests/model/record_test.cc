@@ -1,1 +1,82 @@
+#include "model/record.hh"
+
 #include <gtest/gtest.h>
+
+#include "model/event.hh"
+#include "model/facts.hh"
+#include "model/manifest.hh"
+
+namespace longhaul {
+namespace {
+
+RunRecord example() {
+  Histogram h;
+  for (int i = 0; i < 100; ++i) h.record(1'000'000 + i * 10'000);
+  NodeRecord node{.workload = "latency", .role = Role::client, .parameters = {{"size", Value{64}}, {"op", Value{"write"}}}};
+  node.metrics["latency"] = {.value = h.quantile(0.5), .samples = h.count(), .distribution = to_data(h), .raw = {1, 2, 3}};
+  node.transport = TransportFacts{.transport = "rdma", .provider = "rxe", .device = "rxe_a0"};
+  RunRecord run{.run_id = "c/0/0", .cell_id = "c", .workload = "latency", .parameters = {{"delay", Value{5'000'000}}}};
+  run.nodes.emplace("client", node);
+  run.path = PathRecord{.engine = "netem", .forward = {.asked = 5'000'000}, .back = {.asked = 5'000'000}};
+  return run;
+}
+
+TEST(Record, GoesThereAndBack) {
+  const auto text = to_json(example());
+  const auto back = run_record_from_json(text);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(to_json(*back), text);
+  const auto& metric = back->nodes.at("client").metrics.at("latency");
+  const auto histogram = from_data(*metric.distribution);
+  ASSERT_TRUE(histogram);
+  EXPECT_EQ(histogram->quantile(0.5), metric.value);
+}
+
+TEST(Record, NewerSchemaIsRefused) {
+  auto run = example();
+  run.schema = kRecordSchema + 1;
+  const auto refused = run_record_from_json(to_json(run));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("newer"), std::string::npos);
+}
+
+TEST(Record, ExtraKeysAndAbsentOptionalsAreFine) {
+  const auto facts = node_facts_from_json(
+      R"({"hostname":"h","boot_id":"b","kernel":"6.1","cpu_model":"x","cpus":2,"emulated":true,"hypervisor":"tcg","clock_source":"tsc",
+          "memory_bytes":1,"longhaul_version":"v","from_the_future":[1,2]})");
+  ASSERT_TRUE(facts) << facts.error().message;
+  EXPECT_TRUE(facts->nics.empty());
+}
+
+TEST(Record, ErrorsNameThePath) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"kind":"redy","time":0})",
+       R"(kind: expected one of ready, window_start, window_stop, progress, record, unsupported, failed, got "redy")"},
+      {R"({"kind":"ready"})", "time: missing"},
+      {R"({"kind":"ready","time":0,"port":70000})", "port: expected an integer in range, got 70000"},
+      {R"({"kind":"ready","time":1.5})", "time: expected an integer in range, got 1.5E0"},
+      {R"([])", "document: expected an object, got []"},
+  };
+  for (const auto& [text, message] : cases) {
+    const auto refused = bench_event_from_json(text);
+    ASSERT_FALSE(refused) << text;
+    EXPECT_EQ(refused.error().message, message);
+  }
+  EXPECT_FALSE(bench_event_from_json("{"));
+}
+
+TEST(Record, DamagedHistogramsAreRefused) {
+  EXPECT_FALSE(from_data({.buckets = {1, 2, 3}}));
+  EXPECT_FALSE(from_data({.buckets = {99'999'999, 1}}));
+}
+
+TEST(Manifest, GoesThereAndBack) {
+  Manifest manifest{.name = "quick", .seed = 0xffffffffffffffffULL, .cells = {{.cell_id = "c", .workload = "latency", .parameters = {}}}};
+  const auto back = manifest_from_json(to_json(manifest));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->seed, manifest.seed);
+  EXPECT_EQ(to_json(*back), to_json(manifest));
+}
+
+}  // namespace
+}  // namespace longhaul
