@@ -1,0 +1,45 @@
+// What a program proves itself with, and a TLS 1.3 context made of it.
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "agents/identity/identity.hh"
+#include "common/result.hh"
+
+namespace longhaul::agents {
+
+/// Paths of PEM files. A crl.pem beside the CA's file is honoured.
+struct Credentials {
+  std::string ca;
+  std::string cert;
+  std::string key;
+};
+
+struct SslContextDeleter {
+  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+};
+using SslContext = std::unique_ptr<SSL_CTX, SslContextDeleter>;
+
+enum class TlsSide { client, server };
+
+/// TLS 1.3 only; both sides must present a certificate of this CA that is in force and not revoked; no session resumption
+/// (a revoked peer must not come back by a ticket). Errors name the file and what is wrong with it.
+Result<SslContext> make_ssl_context(const Credentials& credentials, TlsSide side);
+
+/// Whom these credentials speak for. Errors name the file.
+Result<Identity> own_identity(const Credentials& credentials);
+
+/// Whom the verified peer's certificate names, after the handshake.
+Result<Identity> peer_identity(const SSL* ssl);
+
+/// Why the handshake's verification of the peer failed ("certificate revoked"); empty when it did not.
+std::string verify_error(const SSL* ssl);
+
+/// Changes when a file of the credentials does (its time or size): when to make a new context.
+std::string fingerprint(const Credentials& credentials);
+
+}  // namespace longhaul::agents

@@ -1,0 +1,142 @@
+// What controllers and agents say to each other: JSON documents, one a frame (common/frame.hh), over TLS 1.3.
+//
+//   agent: Hello, when the handshake has proved that the peer is a controller
+//   controller: Request, each with its own id       agent: Reply with that id, in any order; RunEvents in between
+//
+// A message that cannot be understood, or that asks for too much, is answered by a ServerMessage of kind `error` and the
+// connection is closed. A request that is understood and refused gets a Reply with `failure`; the connection lives on.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.hh"
+#include "degen/client/messages.hh"
+#include "model/event.hh"
+#include "model/facts.hh"
+
+namespace longhaul::agents {
+
+/// Raised with every change that an older peer would misread. Peers of another version are refused by both sides.
+inline constexpr int kProtocol = 1;
+
+inline constexpr std::size_t kMaxRequest = std::size_t{256} << 10;  ///< bytes; what a controller may send in one frame
+inline constexpr std::int64_t kMaxProbes = 100'000;                 ///< in one request
+inline constexpr std::int64_t kMinProbeInterval = 100'000;          ///< ns
+inline constexpr std::int64_t kMaxProbeTime = 600'000'000'000;      ///< ns that one request may take
+
+struct Hello {
+  int protocol = kProtocol;
+  std::string node;     ///< as in the agent's certificate
+  std::string version;  ///< of longhaul
+  std::int64_t lease = 0;  ///< ns without a word from the controller after which the agent lets go of everything
+};
+BOOST_DESCRIBE_STRUCT(Hello, (), (protocol, node, version, lease))
+
+/// Start longhaul-bench. Only workloads of the catalog, with parameters that their spec admits.
+struct StartRequest {
+  std::string run_id;  ///< names the run in events and in stop; at most one run of a name at a time
+  Role role = Role::client;
+  std::string workload;
+  Parameters parameters;  ///< the workload's axes only; the server is told by its client and gets none
+  std::string transport;  ///< tcp or rdma
+  std::string device;     ///< RDMA device; empty: the workload's choice
+  std::string bind;       ///< source (client) or listening (server) address
+  std::string peer;       ///< client: the server's address
+  std::uint16_t peer_port = 0;  ///< client: the port of the server's `ready` event
+};
+BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind, peer, peer_port))
+
+struct StopRequest {
+  std::string run_id;
+};
+BOOST_DESCRIBE_STRUCT(StopRequest, (), (run_id))
+
+/// Answer probes at this address of the node, until told otherwise or the controller goes.
+struct EchoRequest {
+  std::string address;
+  bool on = true;
+};
+BOOST_DESCRIBE_STRUCT(EchoRequest, (), (address, on))
+
+/// Send probes; the reply comes when all are back or `timeout` after the last.
+struct ProbeRequest {
+  std::string local;  ///< address of this node
+  std::string peer;   ///< address of a node that echoes
+  std::int64_t count = 0;
+  std::int64_t interval = 10'000'000;   ///< ns
+  std::int64_t timeout = 1'000'000'000; ///< ns
+};
+BOOST_DESCRIBE_STRUCT(ProbeRequest, (), (local, peer, count, interval, timeout))
+
+struct ProbeResult {
+  std::uint32_t session = 0;  ///< as in the packets, for matching with captures
+  std::uint32_t sent = 0;
+  std::vector<std::int64_t> round_trips;  ///< ns, those that returned
+};
+BOOST_DESCRIBE_STRUCT(ProbeResult, (), (session, sent, round_trips))
+
+enum class RequestKind { heartbeat, facts, start, stop, echo, probe, degen };
+BOOST_DESCRIBE_ENUM(RequestKind, heartbeat, facts, start, stop, echo, probe, degen)
+
+/// `kind` says which one of the bodies is there.
+struct Request {
+  std::uint64_t id = 0;
+  RequestKind kind = RequestKind::heartbeat;
+  std::optional<StartRequest> start;
+  std::optional<StopRequest> stop;
+  std::optional<EchoRequest> echo;
+  std::optional<ProbeRequest> probe;
+  std::optional<degen::Request> degen;  ///< passed on to the node's degen
+};
+BOOST_DESCRIBE_STRUCT(Request, (), (id, kind, start, stop, echo, probe, degen))
+
+struct Failure {
+  std::string message;
+  int exit_code = static_cast<int>(ExitCode::failure);
+};
+BOOST_DESCRIBE_STRUCT(Failure, (), (message, exit_code))
+
+struct Reply {
+  std::uint64_t id = 0;
+  std::optional<Failure> failure;
+  std::optional<NodeFacts> facts;
+  std::optional<ProbeResult> probe;
+  std::optional<degen::Reply> degen;
+};
+BOOST_DESCRIBE_STRUCT(Reply, (), (id, failure, facts, probe, degen))
+
+/// What happens to a run. The last event of a run has `exit`, and before it there was exactly one bench event of kind
+/// record, unsupported or failed (the agent makes the last where the process ended without one).
+struct RunEvent {
+  std::string run_id;
+  std::optional<BenchEvent> bench;
+  std::optional<std::string> exit;  ///< how the process ended: "exit code 0", "killed by signal 9 (Killed)"
+};
+BOOST_DESCRIBE_STRUCT(RunEvent, (), (run_id, bench, exit))
+
+enum class ServerMessageKind { hello, reply, event, error };
+BOOST_DESCRIBE_ENUM(ServerMessageKind, hello, reply, event, error)
+
+struct ServerMessage {
+  ServerMessageKind kind = ServerMessageKind::error;
+  std::optional<Hello> hello;
+  std::optional<Reply> reply;
+  std::optional<RunEvent> event;
+  std::optional<std::string> error;
+};
+BOOST_DESCRIBE_STRUCT(ServerMessage, (), (kind, hello, reply, event, error))
+
+std::string to_json(const Request& request);
+std::string to_json(const ServerMessage& message);
+
+/// Parse and check everything that can be checked without knowing the node: bodies that fit the kind, lengths, ranges,
+/// numeric addresses. The errors name the member.
+Result<Request> request_from_json(std::string_view text);
+Result<ServerMessage> server_message_from_json(std::string_view text);
+
+}  // namespace longhaul::agents

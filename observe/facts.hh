@@ -1,0 +1,38 @@
+// What a node is. Reads, never changes; whatever cannot be read stays empty.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/facts.hh"
+
+namespace longhaul::observe {
+
+/// Everything about this machine. Milliseconds; needs no privileges.
+NodeFacts node_facts();
+
+/// The interfaces of this network namespace, loopback left out, in order of their index.
+std::vector<NicFacts> nic_facts();
+
+/// The RDMA devices of this network namespace (NETLINK_RDMA, which knows the driver of software devices too).
+std::vector<RdmaFacts> rdma_facts();
+
+/// "model name" of /proc/cpuinfo ("Model", "Hardware" on other architectures); empty when it has none.
+std::string cpu_model(std::string_view cpuinfo);
+
+/// The signature that a hypervisor gives in CPUID leaf 0x40000000 ("KVMKVMKVM", "TCGTCGTCGTCG"), empty on bare metal
+/// and on other architectures than x86.
+std::string hypervisor_signature();
+
+/// True for QEMU's own processor emulation, by its signature or by its processor's name.
+bool is_emulated(std::string_view signature, std::string_view cpu_model);
+
+/// Sysctls that shape TCP and RDMA traffic and measurements, those that exist here.
+std::map<std::string, std::string> relevant_sysctls();
+
+/// The kernel's number of an RDMA driver (enum rdma_driver_id) as a provider's name: 14 -> "rxe"; "driver-<n>" when unknown.
+std::string rdma_provider(unsigned driver_id);
+
+}  // namespace longhaul::observe
