@@ -1,0 +1,218 @@
+#include "degen/impairment/spec.hh"
+
+#include <set>
+
+namespace longhaul::degen {
+namespace {
+
+constexpr std::string_view kBack = "_back";
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+std::vector<ParameterSpec> forward_axes() {
+  return {
+      {.name = "delay",
+       .kind = Kind::duration,
+       .help = "one-way delay added by the router",
+       .fallback = Value{0},
+       .max = 10 * kSecond,
+       .choices = {}},
+      // netem computes with 32 bits of it (sch_netem.c, tabledist), so it ends well below 2.1 s.
+      {.name = "jitter",
+       .kind = Kind::duration,
+       .help = "spread of the delay, at most the delay: half width (uniform) or standard deviation",
+       .fallback = Value{0},
+       .max = 1 * kSecond,
+       .choices = {}},
+      {.name = "distribution",
+       .kind = Kind::choice,
+       .help = "of the jitter: uniform, normal, pareto (a long tail of late packets)",
+       .fallback = Value{"uniform"},
+       .choices = {"uniform", "normal", "pareto"}},
+      {.name = "jitter_order",
+       .kind = Kind::choice,
+       .help = "kept: jitter delays those behind too; free: a packet may overtake an earlier one",
+       .fallback = Value{"kept"},
+       .choices = {"kept", "free"}},
+      {.name = "loss", .kind = Kind::fraction, .help = "packets lost", .fallback = Value{0}, .max = 1'000'000, .choices = {}},
+      {.name = "loss_burst",
+       .kind = Kind::count,
+       .help = "mean number of packets lost in a row (Gilbert model); 1: independent losses",
+       .fallback = Value{1},
+       .min = 1,
+       .max = 10'000,
+       .choices = {}},
+      {.name = "rate",
+       .kind = Kind::rate,
+       .help = "rate of the link; unlimited adds no serialisation time",
+       .fallback = Value{0},
+       .max = 400'000'000'000,
+       .choices = {}},
+      {.name = "duplicate",
+       .kind = Kind::fraction,
+       .help = "packets that arrive twice",
+       .fallback = Value{0},
+       .max = 1'000'000,
+       .choices = {}},
+      {.name = "reorder",
+       .kind = Kind::fraction,
+       .help = "packets that skip the delay and overtake those before them; needs a delay",
+       .fallback = Value{0},
+       .max = 1'000'000,
+       .choices = {}},
+  };
+}
+
+std::vector<ParameterSpec> all_axes() {
+  auto axes = forward_axes();
+  const auto count = axes.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    auto axis = axes[i];
+    axis.help = fmt::format("server to client: {}; absent: as {}", axis.help, axis.name);
+    axis.name += kBack;
+    axis.fallback.reset();
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+Distribution distribution_of(const std::string& name) {
+  if (name == "normal") return Distribution::normal;
+  if (name == "pareto") return Distribution::pareto;
+  return Distribution::uniform;
+}
+
+std::string_view name_of(Distribution distribution) {
+  switch (distribution) {
+    case Distribution::normal: return "normal";
+    case Distribution::pareto: return "pareto";
+    case Distribution::uniform: break;
+  }
+  return "uniform";
+}
+
+// One direction's values: `suffix` "_back" falls back on the forward axis.
+class Reader {
+ public:
+  Reader(const Parameters& parameters, std::string_view suffix) : parameters_(parameters), suffix_(suffix) {}
+
+  std::int64_t number(const std::string& axis) const { return std::get<std::int64_t>(value(axis)); }
+  std::string word(const std::string& axis) const { return std::get<std::string>(value(axis)); }
+
+ private:
+  const Value& value(const std::string& axis) const {
+    if (const auto it = parameters_.find(axis + std::string{suffix_}); it != parameters_.end()) return it->second;
+    if (const auto it = parameters_.find(axis); it != parameters_.end()) return it->second;
+    return *find_parameter(impairment_axes(), axis)->fallback;
+  }
+  const Parameters& parameters_;
+  std::string_view suffix_;
+};
+
+Direction read_direction(const Parameters& parameters, std::string_view suffix) {
+  const Reader read{parameters, suffix};
+  return {.delay = Nanoseconds{read.number("delay")},
+          .jitter = Nanoseconds{read.number("jitter")},
+          .distribution = distribution_of(read.word("distribution")),
+          .keep_order = read.word("jitter_order") == "kept",
+          .loss = Ppm{read.number("loss")},
+          .loss_burst = read.number("loss_burst"),
+          .rate = BitRate{read.number("rate")},
+          .duplicate = Ppm{read.number("duplicate")},
+          .reorder = Ppm{read.number("reorder")}};
+}
+
+Result<void> check_direction(const Direction& d, std::string_view suffix) {
+  if (d.jitter > d.delay)
+    return refuse("jitter{}: {} is more than the delay of {}: no packet can leave before it came; raise delay{} or lower it", suffix,
+                  format_quantity(Kind::duration, d.jitter.count()), format_quantity(Kind::duration, d.delay.count()), suffix);
+  if (d.reorder.parts > 0 && d.delay.count() == 0)
+    return refuse("reorder{}: {} without delay{}: a packet can overtake only those that are held", suffix,
+                  format_quantity(Kind::fraction, d.reorder.parts), suffix);
+  // The Gilbert model enters its bad state with p = loss / (burst x (1 - loss)), a probability.
+  if (d.loss_burst > 1 && d.loss.parts > 0 && d.loss.parts > d.loss_burst * (1'000'000 - d.loss.parts))
+    return refuse("loss{}: {} cannot be reached with bursts of {}: at most {}", suffix,
+                  format_quantity(Kind::fraction, d.loss.parts), d.loss_burst,
+                  format_quantity(Kind::fraction, 1'000'000 * d.loss_burst / (d.loss_burst + 1)));
+  return {};
+}
+
+// Parameters of one direction; values at `base`'s are left out.
+void write_direction(const Direction& d, const Direction& base, const std::string& suffix, Parameters& out) {
+  const auto number = [&](const std::string& axis, std::int64_t value, std::int64_t other) {
+    if (value != other) out.emplace(axis + suffix, value);
+  };
+  number("delay", d.delay.count(), base.delay.count());
+  number("jitter", d.jitter.count(), base.jitter.count());
+  if (d.distribution != base.distribution) out.emplace("distribution" + suffix, std::string{name_of(d.distribution)});
+  if (d.keep_order != base.keep_order) out.emplace("jitter_order" + suffix, std::string{d.keep_order ? "kept" : "free"});
+  number("loss", d.loss.parts, base.loss.parts);
+  number("loss_burst", d.loss_burst, base.loss_burst);
+  number("rate", d.rate.bits_per_second, base.rate.bits_per_second);
+  number("duplicate", d.duplicate.parts, base.duplicate.parts);
+  number("reorder", d.reorder.parts, base.reorder.parts);
+}
+
+std::string describe_direction(const Direction& d) {
+  if (d.none()) return "none";
+  Parameters parameters;
+  write_direction(d, Direction{}, "", parameters);
+  std::string text;
+  // In the order of the declaration, which is the order in which people think of them.
+  for (const auto& axis : impairment_axes()) {
+    const auto it = parameters.find(axis.name);
+    if (it != parameters.end())
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name, format_value(axis, it->second));
+  }
+  return text;
+}
+
+}  // namespace
+
+Nanoseconds Direction::longest() const {
+  // Normal and Pareto are cut at 4 standard deviations (distribution.hh).
+  return delay + (distribution == Distribution::uniform ? jitter : 4 * jitter);
+}
+
+const std::vector<ParameterSpec>& impairment_axes() {
+  static const std::vector<ParameterSpec> axes = all_axes();
+  return axes;
+}
+
+Parameters impairment_part(const Parameters& parameters) {
+  Parameters part;
+  for (const auto& [name, value] : parameters)
+    if (find_parameter(impairment_axes(), name) != nullptr) part.emplace(name, value);
+  return part;
+}
+
+Result<Impairment> make_impairment(const Parameters& parameters) {
+  for (const auto& [name, value] : parameters) {
+    const auto* axis = find_parameter(impairment_axes(), name);
+    if (axis == nullptr) {
+      std::vector<std::string> names;
+      for (const auto& known : impairment_axes()) names.push_back(known.name);
+      const auto near = nearest(name, names);
+      return refuse("{}: not an impairment{}", name, near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
+    }
+    if (const auto ok = check_value(*axis, value); !ok) return refuse("{}: {}", name, ok.error().message);
+  }
+  Impairment impairment{.forward = read_direction(parameters, ""), .back = read_direction(parameters, kBack)};
+  if (const auto ok = check_direction(impairment.forward, ""); !ok) return tl::unexpected(ok.error());
+  if (const auto ok = check_direction(impairment.back, kBack); !ok) return tl::unexpected(ok.error());
+  return impairment;
+}
+
+Parameters to_parameters(const Impairment& impairment) {
+  Parameters parameters;
+  write_direction(impairment.forward, Direction{}, "", parameters);
+  write_direction(impairment.back, impairment.forward, std::string{kBack}, parameters);
+  return parameters;
+}
+
+std::string describe(const Impairment& impairment) {
+  const auto forward = describe_direction(impairment.forward);
+  if (impairment.forward == impairment.back) return forward;
+  return fmt::format("{} | back: {}", forward, describe_direction(impairment.back));
+}
+
+}  // namespace longhaul::degen

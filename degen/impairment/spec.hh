@@ -1,0 +1,69 @@
+// What a WAN does to packets, one way per direction. Pure. The axes are the one declaration from which the CLI's
+// options, campaign validation, the agents' whitelist and the record derive.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/parameter.hh"
+#include "model/units.hh"
+
+namespace longhaul::degen {
+
+/// The two ways through the router. forward: client to server.
+enum class Way { forward, back };
+
+/// How a packet's delay spreads round `delay`.
+enum class Distribution {
+  uniform,  ///< between delay - jitter and delay + jitter
+  normal,   ///< jitter is the standard deviation; cut at 4 of them
+  pareto    ///< the same, skewed: many a little early, few very late (shape 3)
+};
+
+/// One direction. What is at its default does nothing.
+struct Direction {
+  Nanoseconds delay{0};  ///< one-way, added to what the path takes anyway
+  Nanoseconds jitter{0};
+  Distribution distribution = Distribution::uniform;
+  bool keep_order = true;  ///< jitter never lets a packet overtake an earlier one
+  Ppm loss;
+  std::int64_t loss_burst = 1;  ///< mean number of packets lost in a row (Gilbert model); 1: independent losses
+  BitRate rate;                 ///< serialisation rate of the link; 0: unlimited
+  Ppm duplicate;
+  Ppm reorder;  ///< share of packets that skip the delay and so overtake those before them
+
+  bool operator==(const Direction&) const = default;
+  /// Nothing is asked of this direction.
+  bool none() const { return delay.count() == 0 && jitter.count() == 0 && loss.parts == 0 && rate.bits_per_second == 0 &&
+                             duplicate.parts == 0 && reorder.parts == 0; }
+  /// The longest that a packet can be held on purpose, without queueing for the rate.
+  Nanoseconds longest() const;
+};
+
+struct Impairment {
+  Direction forward;
+  Direction back;
+  bool operator==(const Impairment&) const = default;
+  bool none() const { return forward.none() && back.none(); }
+  const Direction& way(Way way) const { return way == Way::forward ? forward : back; }
+};
+
+/// delay, jitter, distribution, jitter_order, loss, loss_burst, rate, duplicate, reorder, and each with `_back`. An absent
+/// `_back` axis is as forward (so it has no default of its own).
+const std::vector<ParameterSpec>& impairment_axes();
+
+/// The impairment axes among `parameters` (a cell holds others too).
+Parameters impairment_part(const Parameters& parameters);
+
+/// Reads and checks: refuses unknown names (with the nearest), values out of range and combinations that mean nothing
+/// (jitter above the delay, reordering without delay). Errors name the axis. Absent axes have their defaults.
+Result<Impairment> make_impairment(const Parameters& parameters);
+
+/// The shortest parameters that make_impairment reads back to the same: defaults left out, and `_back` where it is as
+/// forward. So equal impairments have equal parameters.
+Parameters to_parameters(const Impairment& impairment);
+
+/// "delay 5ms, loss 0.1% | back: delay 1ms", or "none".
+std::string describe(const Impairment& impairment);
+
+}  // namespace longhaul::degen
