@@ -29,6 +29,7 @@ struct ParameterSpec {
   std::int64_t min = 0;           ///< in base units, inclusive
   std::int64_t max = std::int64_t{1} << 62;
   std::vector<std::string> choices;  ///< for Kind::choice; empty: any text
+  std::string transport = {};        ///< the only transport that it applies to; empty: to all
 };
 
 enum class Better { lower, higher, neither };
