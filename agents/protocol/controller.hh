@@ -59,7 +59,7 @@ class Controller {
                                        Nanoseconds timeout = std::chrono::seconds{1});
 
   /// Any request of degen's protocol, answered by the degen of that node (a router). A refusal by degen is an error here.
-  Awaitable<Result<degen::Reply>> degen(degen::Request request);
+  Awaitable<Result<longhaul::degen::Reply>> degen(longhaul::degen::Request request);
 
   /// Closes in order; the destructor closes hard.
   Awaitable<void> close();

@@ -91,7 +91,7 @@ struct Request {
   std::optional<StopRequest> stop;
   std::optional<EchoRequest> echo;
   std::optional<ProbeRequest> probe;
-  std::optional<degen::Request> degen;  ///< passed on to the node's degen
+  std::optional<longhaul::degen::Request> degen;  ///< passed on to the node's degen
 };
 BOOST_DESCRIBE_STRUCT(Request, (), (id, kind, start, stop, echo, probe, degen))
 
@@ -106,7 +106,7 @@ struct Reply {
   std::optional<Failure> failure;
   std::optional<NodeFacts> facts;
   std::optional<ProbeResult> probe;
-  std::optional<degen::Reply> degen;
+  std::optional<longhaul::degen::Reply> degen;
 };
 BOOST_DESCRIBE_STRUCT(Reply, (), (id, failure, facts, probe, degen))
 

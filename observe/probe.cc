@@ -1,0 +1,151 @@
+#include "observe/probe.hh"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/error.hh"
+#include "observe/address.hh"
+#include "observe/clock.hh"
+
+namespace longhaul::observe {
+namespace {
+
+template <typename Int>
+void put(char* at, Int value) {
+  for (std::size_t i = sizeof(Int); i-- > 0; value = static_cast<Int>(value >> 8)) at[i] = static_cast<char>(value & 0xff);
+}
+
+template <typename Int>
+Int take(const char* at) {
+  Int value = 0;
+  for (std::size_t i = 0; i < sizeof(Int); ++i) value = static_cast<Int>(value << 8 | static_cast<unsigned char>(at[i]));
+  return value;
+}
+
+Result<OwnFd> bound_socket(const std::string& local, std::uint16_t port) {
+  const auto address = parse_address(local, port);
+  if (!address) return tl::unexpected(address.error());
+  OwnFd fd{check(::socket(address->storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "making a UDP socket")};
+  check(::bind(fd.get(), address->get(), address->length), fmt::format("binding UDP port {} of {}", port, local));
+  return fd;
+}
+
+std::uint16_t port_of(int fd) {
+  SocketAddress address;
+  address.length = sizeof address.storage;
+  check(::getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.length), "asking for a socket's port");
+  // sin_port and sin6_port stand at the same place.
+  return ntohs(reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_port);
+}
+
+}  // namespace
+
+Result<SocketAddress> parse_address(const std::string& text, std::uint16_t port) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo* found = nullptr;
+  if (text.empty() || ::getaddrinfo(text.c_str(), std::to_string(port).c_str(), &hints, &found) != 0 || found == nullptr)
+    return refuse("expected a numeric IPv4 or IPv6 address, got '{}'", text);
+  SocketAddress address;
+  address.length = found->ai_addrlen;
+  std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
+  ::freeaddrinfo(found);
+  return address;
+}
+
+std::array<char, kProbeSize> encode_probe(const ProbePacket& packet) {
+  std::array<char, kProbeSize> bytes{};
+  std::copy(kProbeMagic.begin(), kProbeMagic.end(), bytes.data() + probe_offset::magic);
+  bytes[probe_offset::version] = kProbeVersion;
+  bytes[probe_offset::direction] = static_cast<char>(packet.direction);
+  put(bytes.data() + probe_offset::session, packet.session);
+  put(bytes.data() + probe_offset::sequence, packet.sequence);
+  put(bytes.data() + probe_offset::sender_time, packet.sender_time);
+  return bytes;
+}
+
+std::optional<ProbePacket> decode_probe(std::string_view payload) {
+  if (payload.size() != kProbeSize || !payload.starts_with(kProbeMagic) || payload[probe_offset::version] != kProbeVersion)
+    return {};
+  const auto direction = static_cast<unsigned char>(payload[probe_offset::direction]);
+  if (direction > 1) return {};
+  return ProbePacket{.direction = ProbeDirection{direction},
+                     .session = take<std::uint32_t>(payload.data() + probe_offset::session),
+                     .sequence = take<std::uint32_t>(payload.data() + probe_offset::sequence),
+                     .sender_time = take<std::uint64_t>(payload.data() + probe_offset::sender_time)};
+}
+
+Result<ProbeSender> ProbeSender::open(const std::string& local, const std::string& peer, std::uint16_t peer_port) {
+  const auto target = parse_address(peer, peer_port);
+  if (!target) return tl::unexpected(target.error());
+  auto fd = bound_socket(local, 0);
+  if (!fd) return tl::unexpected(fd.error());
+  // Connected: datagrams of anybody else are refused by the kernel.
+  check(::connect(fd->get(), target->get(), target->length), fmt::format("sending from {} to {}", local, peer));
+  std::uint32_t session = 0;
+  check(::getrandom(&session, sizeof session, 0), "drawing a probe session's number");
+  return ProbeSender{std::move(*fd), session};
+}
+
+bool ProbeSender::send() {
+  const auto now = static_cast<std::uint64_t>(raw_time());
+  const auto bytes = encode_probe({.session = session_, .sequence = sent(), .sender_time = now});
+  sent_at_.push_back(now);
+  return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+}
+
+void ProbeSender::receive() {
+  std::array<char, kProbeSize + 1> buffer;
+  for (;;) {
+    const auto n = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
+    const auto now = static_cast<std::uint64_t>(raw_time());
+    if (n < 0) {
+      // ECONNREFUSED reports that an earlier probe found no echo; others may be waiting behind it.
+      if (errno == ECONNREFUSED || errno == EINTR) continue;
+      return;
+    }
+    const auto packet = decode_probe({buffer.data(), static_cast<std::size_t>(n)});
+    if (!packet || packet->direction != ProbeDirection::back || packet->session != session_ || packet->sequence >= sent())
+      continue;
+    auto& at = sent_at_[packet->sequence];
+    if (at == 0) continue;  // a duplicate
+    round_trips_.push_back(static_cast<std::int64_t>(now - at));
+    at = 0;
+  }
+}
+
+Result<ProbeEcho> ProbeEcho::open(const std::string& local, std::uint16_t port) {
+  auto fd = bound_socket(local, port);
+  if (!fd) return tl::unexpected(fd.error());
+  const auto taken = port_of(fd->get());
+  return ProbeEcho{std::move(*fd), taken};
+}
+
+int ProbeEcho::answer(int limit) {
+  int answered = 0;
+  std::array<char, kProbeSize + 1> buffer;
+  for (int i = 0; i < limit; ++i) {
+    SocketAddress from;
+    from.length = sizeof from.storage;
+    const auto n = ::recvfrom(fd_.get(), buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from.storage), &from.length);
+    if (n < 0) {
+      if (errno == EINTR || errno == ECONNREFUSED) continue;
+      return answered;
+    }
+    auto packet = decode_probe({buffer.data(), static_cast<std::size_t>(n)});
+    if (!packet || packet->direction != ProbeDirection::forward) continue;
+    packet->direction = ProbeDirection::back;
+    const auto reply = encode_probe(*packet);
+    if (::sendto(fd_.get(), reply.data(), reply.size(), MSG_NOSIGNAL, from.get(), from.length) == static_cast<ssize_t>(reply.size()))
+      ++answered;
+  }
+  return answered;
+}
+
+}  // namespace longhaul::observe
