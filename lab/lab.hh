@@ -37,10 +37,6 @@ struct UpOptions {
   std::function<bool()> cancelled;
 };
 
-/// The nodes that a lab with so many clients has: "client", "client2" ..., "server", "router". An agent reads its
-/// certificate from /etc/longhaul/agent-<node>.pem and .key, the CA from /etc/longhaul/ca.pem.
-std::vector<std::string> node_names(unsigned clients);
-
 /// A VM that is no longer there, and what it said last.
 struct DeadMachine {
   std::string name;

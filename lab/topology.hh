@@ -89,6 +89,11 @@ struct Plan {
   const PlannedMachine& machine_of(const PlannedNode& node) const;
 };
 
+/// The nodes that a lab with so many clients has: "client", "client2" ..., "server", "router". An agent reads its
+/// certificate from /etc/longhaul/agent-<node>.pem and .key, the CA from /etc/longhaul/ca.pem.
+std::vector<std::string> node_names(unsigned clients);
+
+/// How many free TCP ports of the host a plan takes.
 unsigned ports_needed(Topology topology, unsigned clients);
 
 Plan make_plan(const PlanOptions& options);

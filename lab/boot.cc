@@ -1,0 +1,287 @@
+#include "lab/boot.hh"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "common/error.hh"
+#include "common/log.hh"
+#include "lab/control.hh"
+#include "lab/cpio.hh"
+#include "lab/guest.hh"
+#include "lab/image.hh"
+#include "lab/inventory.hh"
+
+namespace longhaul::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kPrograms[] = {"longhaul-agent", "longhaul-bench", "degen"};
+constexpr unsigned kMaxClients = 16;
+constexpr auto kPatience = std::chrono::seconds{90};
+constexpr auto kGlance = std::chrono::milliseconds{20};
+constexpr int kAttempts = 3;
+
+/// Takes a half-made lab away unless it is kept.
+class Undo {
+ public:
+  explicit Undo(std::string name) : name_(std::move(name)) {}
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+  ~Undo() {
+    if (kept_) return;
+    try {
+      remove_lab(name_);
+    } catch (const std::exception& error) {
+      log::warn("cleaning up lab '{}': {}", name_, error.what());
+    }
+  }
+  void keep() { kept_ = true; }
+
+ private:
+  std::string name_;
+  bool kept_ = false;
+};
+
+/// Ports that are free now. Somebody may take one before QEMU does: then the boot is tried again.
+std::vector<std::uint16_t> free_ports(unsigned count) {
+  std::vector<OwnFd> held;
+  std::vector<std::uint16_t> ports;
+  for (unsigned number = 0; number < count; ++number) {
+    OwnFd socket{check(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "creating a socket")};
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    check(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), "looking for a free port");
+    socklen_t length = sizeof address;
+    check(::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length), "looking for a free port");
+    ports.push_back(ntohs(address.sin_port));
+    held.push_back(std::move(socket));
+  }
+  return ports;
+}
+
+std::string default_program_directory() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
+struct Programs {
+  std::vector<std::string> names, files;
+};
+
+Programs find_programs(const std::string& directory) {
+  Programs programs;
+  for (const char* name : kPrograms) {
+    const std::string file = (directory.empty() ? default_program_directory() : directory) + "/" + name;
+    if (::access(file.c_str(), X_OK) == 0) {
+      programs.names.emplace_back(name);
+      programs.files.push_back(file);
+    } else {
+      log::warn("lab: no {}, so the nodes go without it", file);
+    }
+  }
+  return programs;
+}
+
+void append_file(std::ofstream& out, const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw_errno("opening " + path);
+  out << in.rdbuf();
+}
+
+/// An agent's key goes to the VM of its node only.
+bool belongs_here(const OverlayFile& file, const Plan& plan, const std::string& machine) {
+  for (const PlannedNode& node : plan.nodes)
+    if (node.machine != machine && file.path.starts_with(fmt::format("/etc/longhaul/agent-{}.", node.name))) return false;
+  return true;
+}
+
+std::string write_initrd(const std::string& directory, const PlannedMachine& machine, const Plan& plan, const std::vector<OverlayFile>& more,
+                         const Image& image) {
+  std::vector<OverlayFile> files = machine.files;
+  for (const OverlayFile& file : more)
+    if (belongs_here(file, plan, machine.name)) files.push_back(file);
+  const std::string path = directory + "/" + machine.name + ".initrd";
+  std::ofstream out(path, std::ios::binary);
+  // Uncompressed first: behind a compressed archive the kernel would take it for more of the same.
+  out << make_cpio(files);
+  append_file(out, image.base);
+  if (!image.programs.empty()) append_file(out, image.programs);
+  if (!out.flush()) throw_errno("writing " + path);
+  return path;
+}
+
+bool cancelled(const UpOptions& options) { return options.cancelled && options.cancelled(); }
+
+tl::unexpected<Error> interrupted() { return tl::unexpected(Error{"interrupted while the lab was starting", ExitCode::interrupted}); }
+
+tl::unexpected<Error> died(const Machine& machine) {
+  const std::string complaints = machine.emulator_log();
+  return fail("VM {} died while starting{}; its console said last:\n{}", machine.name(), complaints.empty() ? "" : " (QEMU: " + complaints + ")",
+              machine.console_tail());
+}
+
+/// Starts the VMs of a plan, each after the sockets that it connects to are there.
+Result<std::vector<Machine>> start_machines(const Plan& plan, const UpOptions& options, const std::string& directory, const Image& image,
+                                            bool emulated) {
+  std::vector<Machine> machines;
+  for (const PlannedMachine& planned : plan.machines) {
+    std::vector<std::string> arguments{"-M", "q35", "-accel", emulated ? "tcg,thread=multi" : "kvm", "-cpu", emulated ? "max" : "host"};
+    arguments.insert(arguments.end(), {"-kernel", image.kernel, "-initrd", write_initrd(directory, planned, plan, options.files, image)});
+    arguments.insert(arguments.end(), planned.arguments.begin(), planned.arguments.end());
+    auto machine = Machine::start({.name = planned.name, .directory = directory, .arguments = arguments, .ephemeral = options.ephemeral});
+    if (!machine) return tl::unexpected(machine.error());
+    machines.push_back(std::move(*machine));
+    const auto deadline = Clock::now() + kPatience;
+    for (const std::string& socket : planned.listens)
+      while (!fs::exists(socket)) {
+        if (!machines.back().running() || Clock::now() > deadline) return died(machines.back());
+        if (cancelled(options)) return interrupted();
+        std::this_thread::sleep_for(kGlance);
+      }
+  }
+  return machines;
+}
+
+/// Waits until every VM has said that it is ready; returns all that they said.
+Result<std::string> await_ready(std::vector<Machine>& machines, const UpOptions& options) {
+  const auto deadline = Clock::now() + kPatience;
+  for (;;) {
+    std::string said, waiting;
+    for (Machine& machine : machines) {
+      const std::string text = machine.console_text();
+      if (text.find(kReadyLine) == std::string::npos) waiting += (waiting.empty() ? "" : ", ") + machine.name();
+      said += text + '\n';
+    }
+    if (waiting.empty()) return said;
+    for (Machine& machine : machines)
+      if (!machine.running()) return died(machine);
+    if (cancelled(options)) return interrupted();
+    if (Clock::now() > deadline) {
+      std::string tails;
+      for (const Machine& machine : machines) tails += fmt::format("\n--- console of {}:\n{}", machine.name(), machine.console_tail());
+      return fail("the lab was not ready after {} s; waiting for: {}{}", kPatience.count(), waiting, tails);
+    }
+    std::this_thread::sleep_for(kGlance);
+  }
+}
+
+struct Attempt {
+  Plan plan;
+  std::vector<Machine> machines;
+};
+
+Result<Attempt> attempt(const UpOptions& options, PlanOptions wanted, const std::string& directory, const Image& image, bool emulated) {
+  Attempt result;
+  wanted.host_ports = free_ports(ports_needed(wanted.topology, wanted.clients));
+  result.plan = make_plan(wanted);
+  auto machines = start_machines(result.plan, options, directory, image, emulated);
+  if (!machines) return tl::unexpected(machines.error());
+  result.machines = std::move(*machines);
+  auto said = await_ready(result.machines, options);
+  if (!said) return tl::unexpected(said.error());
+  if (auto crossed = check_crossings(result.plan, parse_crossings(*said)); !crossed) return tl::unexpected(crossed.error());
+  return result;
+}
+
+/// One with a lost race for a port is worth another try.
+Result<Attempt> attempt_often(const UpOptions& options, const PlanOptions& wanted, const std::string& directory, const Image& image, bool emulated) {
+  for (int left = kAttempts - 1;; --left) {
+    auto result = attempt(options, wanted, directory, image, emulated);
+    if (result || left == 0 || result.error().message.find("Could not set up host forwarding") == std::string::npos) return result;
+    for (const auto& entry : fs::directory_iterator(directory))
+      if (entry.path().extension() == ".pid")
+        if (auto running = Machine::find(entry.path().stem(), directory)) running->stop();
+  }
+}
+
+void drop_initrds(const std::string& directory) {
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (entry.path().extension() == ".initrd") fs::remove(entry.path());
+}
+
+}  // namespace
+
+std::vector<Crossing> parse_crossings(const std::string& console) {
+  std::vector<Crossing> crossings;
+  std::istringstream lines(console);
+  for (std::string line; std::getline(lines, line);) {
+    const auto at = line.find(kCrossedWord);
+    if (at == std::string::npos) continue;
+    std::istringstream words(line.substr(at + std::string_view(kCrossedWord).size()));
+    Crossing crossing;
+    if (words >> crossing.client_side >> crossing.server_side >> crossing.client_received >> crossing.client_sent >> crossing.server_received >>
+        crossing.server_sent)
+      crossings.push_back(std::move(crossing));
+  }
+  return crossings;
+}
+
+Result<void> check_crossings(const Plan& plan, const std::vector<Crossing>& crossings) {
+  for (const PlannedLink& link : plan.links) {
+    const auto found = std::ranges::find_if(crossings, [&](const Crossing& crossing) {
+      return crossing.client_side == link.client_side && crossing.server_side == link.server_side;
+    });
+    if (found == crossings.end())
+      return fail("the lab's router said nothing about the path {} - {}", link.client_side, link.server_side);
+    if (!found->both_ways())
+      return fail("traffic from {} to {} does not cross the router: {} received {} and sent {} packets, {} received {} and sent {}", link.source,
+                  link.target, link.client_side, found->client_received, found->client_sent, link.server_side, found->server_received,
+                  found->server_sent);
+  }
+  return {};
+}
+
+Result<Booted> boot(const UpOptions& asked) {
+  if (asked.clients < 1 || asked.clients > kMaxClients) return refuse("{} clients: expected 1 to {}", asked.clients, kMaxClients);
+  if (asked.mtu < 576 || asked.mtu > 9000) return refuse("MTU {}: expected 576 to 9000", asked.mtu);
+  UpOptions options = asked;
+  const auto say = [&](const std::string& text) {
+    if (options.progress) options.progress(text);
+  };
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  PlanOptions wanted{.topology = choose_topology(options.topology, cores, options.clients + 2), .clients = options.clients, .mtu = options.mtu, .cores = cores};
+
+  Booted booted;
+  booted.known = {.name = options.name, .topology = std::string(to_string(wanted.topology)), .ephemeral = options.ephemeral};
+  auto directory = claim(booted.known);
+  if (!directory) return tl::unexpected(directory.error());
+  Undo undo(options.name);
+  wanted.directory = *directory;
+
+  const Programs programs = find_programs(options.program_dir);
+  wanted.programs = programs.names;
+  auto image = build_image(programs.files);
+  if (!image) return tl::unexpected(image.error());
+  booted.known.emulated = !kvm_works(*image);
+  for (OverlayFile& file : make_keys(*directory)) options.files.push_back(std::move(file));
+
+  say(fmt::format("booting lab '{}': {}, {}", options.name, booted.known.topology, booted.known.emulated ? "emulated (no KVM)" : "KVM"));
+  auto result = attempt_often(options, wanted, *directory, *image, booted.known.emulated);
+  if (!result) return tl::unexpected(result.error());
+
+  // The VMs have read them, and there are keys inside.
+  drop_initrds(*directory);
+  std::ofstream(*directory + "/inventory.yml")
+      << make_inventory(result->plan, {.emulated = booted.known.emulated, .ca = options.ca, .cert = options.cert, .key = options.key});
+  for (const PlannedMachine& machine : result->plan.machines) booted.known.machines.push_back(machine.name);
+  for (const PlannedNode& node : result->plan.nodes)
+    booted.known.nodes.push_back({.name = node.name, .machine = node.machine, .ssh_port = result->plan.machine_of(node).ssh_port});
+  booted.known.phase = "up";
+  save(booted.known);
+  booted.machines = std::move(result->machines);
+  undo.keep();
+  say(fmt::format("lab '{}' is up: traffic crosses the router on {} paths", options.name, result->plan.links.size()));
+  return booted;
+}
+
+}  // namespace longhaul::lab

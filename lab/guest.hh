@@ -1,0 +1,31 @@
+// What a lab VM does after its kernel has started, as text: the setup script that /init reads, the services that init keeps
+// alive, the proof that traffic crosses the router. Pure. Forks are dear under emulation, hence the batches.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/topology.hh"
+
+namespace longhaul::lab {
+
+/// One VM's part of the plan.
+struct GuestView {
+  const Plan* plan = nullptr;
+  std::string machine;
+  unsigned mtu = 1500;
+  std::vector<std::string> programs;  ///< those in the image
+};
+
+/// All files written for that VM: /etc/longhaul/setup, ready, services, node environments, /etc/inittab.
+std::vector<OverlayFile> guest_files(const GuestView& view);
+
+/// The MAC of a VM's control interface in full, where interfaces are told apart by it.
+inline constexpr const char* kControlMac = "02:6c:68:00:00:01";
+
+/// What a guest says on its console, for the host to read.
+inline constexpr const char* kReadyLine = "longhaul: ready";
+/// Followed by the two interfaces of the router and the packets that each received and sent.
+inline constexpr const char* kCrossedWord = "longhaul: crossed ";
+
+}  // namespace longhaul::lab

@@ -1,0 +1,86 @@
+#include "lab/image.hh"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "common/child.hh"
+#include "common/log.hh"
+
+namespace longhaul::lab {
+namespace {
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string value_of(const std::string& output, const std::string& name) {
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(name + "=")) return line.substr(name.size() + 1);
+  return {};
+}
+
+bool boots_with_kvm(const Image& image, const std::string& console) {
+  Child machine({.arguments = {"qemu-system-x86_64", "-M", "q35", "-accel", "kvm", "-cpu", "host", "-m", "256", "-nodefaults",
+                               "-no-user-config", "-display", "none", "-no-reboot", "-kernel", image.kernel, "-append",
+                               "console=ttyS0 panic=-1", "-serial", "file:" + console}});
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto ended = machine.wait(std::chrono::milliseconds{50});
+    std::ifstream file(console);
+    std::stringstream text;
+    text << file.rdbuf();
+    // Without an initramfs it panics right after; what counts is that it spoke.
+    if (text.str().find("Linux version") != std::string::npos) return true;
+    if (ended) return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string cache_directory() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') return std::string(cache) + "/longhaul/lab";
+  const char* home = std::getenv("HOME");
+  return std::string(home != nullptr ? home : "/tmp") + "/.cache/longhaul/lab";
+}
+
+Result<Image> build_image(const std::vector<std::string>& programs) {
+  std::vector<std::string> command{LONGHAUL_LAB_IMAGE_BUILD};
+  command.insert(command.end(), programs.begin(), programs.end());
+  const CommandOutput output = run_command(command);
+  if (!output.exit.ok()) return fail("building the lab's image failed ({}): see the lines above", output.exit.text());
+  return Image{.kernel = value_of(output.out, "kernel"), .base = value_of(output.out, "base"), .programs = value_of(output.out, "programs")};
+}
+
+bool kvm_works(const Image& image) {
+  if (access("/dev/kvm", R_OK | W_OK) != 0) return false;
+  const std::string memory = cache_directory() + "/kvm";
+  const std::string boot = first_line("/proc/sys/kernel/random/boot_id");
+  const std::string remembered = first_line(memory);
+  if (remembered == boot + " yes") return true;
+  if (remembered == boot + " no") return false;
+
+  const std::string console = fmt::format("{}/kvm-probe.{}", cache_directory(), getpid());
+  const bool works = boots_with_kvm(image, console);
+  std::error_code ignored;
+  std::filesystem::remove(console, ignored);
+  log::info("KVM {} on this machine", works ? "works" : "does not work: emulating");
+  // Written aside and renamed: another lab may be asking.
+  const std::string fresh = fmt::format("{}.{}", memory, getpid());
+  std::ofstream(fresh) << boot << (works ? " yes" : " no") << '\n';
+  std::filesystem::rename(fresh, memory, ignored);
+  return works;
+}
+
+}  // namespace longhaul::lab

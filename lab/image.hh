@@ -1,0 +1,27 @@
+// The guests' image: built by lab/image/build, cached by content.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/result.hh"
+
+namespace longhaul::lab {
+
+struct Image {
+  std::string kernel;    ///< uncompressed ELF, booted directly
+  std::string base;      ///< initramfs, lz4
+  std::string programs;  ///< initramfs, lz4; empty: none
+};
+
+/// Where what can be built again is kept: ${XDG_CACHE_HOME:-~/.cache}/longhaul/lab.
+std::string cache_directory();
+
+/// Builds what is not cached; `programs` are files. The builder's progress goes to stderr.
+Result<Image> build_image(const std::vector<std::string>& programs);
+
+/// True where KVM really works: a machine is booted to its first line (a guest can hang before it although /dev/kvm
+/// opens). The answer is remembered until the host's next boot.
+bool kvm_works(const Image& image);
+
+}  // namespace longhaul::lab

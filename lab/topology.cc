@@ -1,0 +1,195 @@
+#include "lab/topology.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "lab/guest.hh"
+
+namespace longhaul::lab {
+namespace {
+
+constexpr const char* kProviders[] = {"rxe", "siw"};
+constexpr std::uint16_t kFirstAgentPort = 41001;
+constexpr const char* kGuestAddress = "10.0.2.15";
+constexpr const char* kCompactRouterAddress = "10.0.2.16";
+
+/// `subnet` is the second octet of its rxe network (siw's is one more), `number` the third.
+std::vector<LinkEnd> make_ends(char letter, unsigned first_netdev, unsigned subnet, unsigned number, unsigned first_index) {
+  std::vector<LinkEnd> ends;
+  for (unsigned kind = 0; kind < std::size(kProviders); ++kind) {
+    LinkEnd end;
+    end.netdev = fmt::format("{}{}", letter, first_netdev + kind);
+    end.address = fmt::format("10.{}.{}.1", subnet + kind, number);
+    end.router_address = fmt::format("10.{}.{}.254", subnet + kind, number);
+    end.provider = kProviders[kind];
+    end.device = fmt::format("{}_{}", end.provider, end.netdev);
+    end.index = first_index + kind;
+    end.mac = fmt::format("02:6c:68:00:01:{:02x}", end.index);
+    end.router_mac = fmt::format("02:6c:68:00:02:{:02x}", end.index);
+    ends.push_back(std::move(end));
+  }
+  return ends;
+}
+
+std::string client_name(unsigned number) { return number == 0 ? "client" : fmt::format("client{}", number + 1); }
+
+/// QEMU splits its options at commas; a doubled one stands for itself.
+std::string escape(std::string text) {
+  for (std::size_t at = 0; (at = text.find(',', at)) != std::string::npos; at += 2) text.insert(at, ",");
+  return text;
+}
+
+void add(std::vector<std::string>& arguments, std::initializer_list<std::string> more) {
+  arguments.insert(arguments.end(), more);
+}
+
+/// What every VM has: no default devices, a console that goes to a file, the control network.
+std::vector<std::string> common_arguments(const PlanOptions& options, const std::string& name, unsigned processors, unsigned megabytes,
+                                          const std::string& forwards) {
+  std::vector<std::string> arguments;
+  add(arguments, {"-name", "longhaul-" + name, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"});
+  add(arguments, {"-smp", fmt::format("{}", processors), "-m", fmt::format("{}", megabytes)});
+  // Without tsc=reliable two emulated processors fall back to hpet: 0.86 us a clock read instead of 76 ns.
+  add(arguments, {"-append", "console=ttyS0 quiet tsc=reliable clocksource=tsc panic=-1 mitigations=off random.trust_cpu=on"});
+  add(arguments, {"-serial", fmt::format("file:{}", options.directory + "/" + name + ".console")});
+  add(arguments, {"-netdev", "user,id=mgmt,restrict=on" + forwards});
+  add(arguments, {"-device", fmt::format("virtio-net-pci,netdev=mgmt,romfile=,mac={}", kControlMac)});
+  return arguments;
+}
+
+std::string forward(std::uint16_t from, const std::string& address, std::uint16_t to) {
+  return fmt::format(",hostfwd=tcp:127.0.0.1:{}-{}:{}", from, address, to);
+}
+
+void add_wire(PlannedMachine& machine, const PlanOptions& options, const LinkEnd& end, bool router) {
+  const std::string id = router ? end.router_netdev() : end.netdev;
+  const std::string path = options.directory + "/" + end.router_netdev() + ".sock";
+  add(machine.arguments, {"-netdev", fmt::format("stream,id={},server={},addr.type=unix,addr.path={}", id, router ? "on" : "off", escape(path))});
+  add(machine.arguments, {"-device", fmt::format("virtio-net-pci,netdev={},romfile=,mac={}{}", id, router ? end.router_mac : end.mac,
+                                                 options.mtu == 1500 ? "" : fmt::format(",host_mtu={}", options.mtu))});
+  if (router) machine.listens.push_back(path);
+}
+
+void plan_compact(Plan& plan, const PlanOptions& options) {
+  PlannedMachine machine;
+  machine.name = "compact";
+  machine.ssh_port = options.host_ports.back();
+  std::string forwards = forward(machine.ssh_port, kGuestAddress, 22);
+  for (PlannedNode& node : plan.nodes) {
+    node.machine = machine.name;
+    node.guest_address = node.role == Role::router ? kCompactRouterAddress : kGuestAddress;
+    forwards += forward(node.host_port, node.guest_address, node.guest_port);
+  }
+  // Two ends that poll want a processor each.
+  machine.arguments = common_arguments(options, machine.name, std::clamp(options.cores, 2U, 4U), 1024, forwards);
+  plan.machines.push_back(std::move(machine));
+}
+
+void plan_full(Plan& plan, const PlanOptions& options) {
+  std::size_t next_port = plan.nodes.size();
+  const unsigned processors = options.cores >= 2 * plan.nodes.size() ? 2 : 1;
+  std::vector<LinkEnd> wires;
+  for (const PlannedNode& node : plan.nodes) wires.insert(wires.end(), node.ends.begin(), node.ends.end());
+  const auto plan_one = [&](PlannedNode& node) {
+    PlannedMachine machine;
+    machine.name = node.name;
+    machine.ssh_port = options.host_ports.at(next_port++);
+    node.machine = node.name;
+    node.guest_address = kGuestAddress;
+    machine.arguments = common_arguments(options, node.name, processors, 512,
+                                         forward(machine.ssh_port, kGuestAddress, 22) + forward(node.host_port, kGuestAddress, node.guest_port));
+    const bool router = node.role == Role::router;
+    for (const LinkEnd& end : router ? wires : node.ends) add_wire(machine, options, end, router);
+    plan.machines.push_back(std::move(machine));
+  };
+  // The router first: it listens on the wires that the others connect to.
+  for (PlannedNode& node : plan.nodes)
+    if (node.role == Role::router) plan_one(node);
+  for (PlannedNode& node : plan.nodes)
+    if (node.role != Role::router) plan_one(node);
+}
+
+}  // namespace
+
+Result<Topology> parse_topology(std::string_view text) {
+  if (text == "auto") return Topology::automatic;
+  if (text == "compact") return Topology::compact;
+  if (text == "full") return Topology::full;
+  return refuse("topology '{}': expected compact, full or auto", text);
+}
+
+std::string_view to_string(Topology topology) {
+  switch (topology) {
+    case Topology::automatic: return "auto";
+    case Topology::compact: return "compact";
+    case Topology::full: return "full";
+  }
+  throw std::logic_error("topology out of range");
+}
+
+Topology choose_topology(Topology asked, unsigned cores, unsigned nodes) {
+  if (asked != Topology::automatic) return asked;
+  return cores >= nodes ? Topology::full : Topology::compact;
+}
+
+std::vector<std::string> node_names(unsigned clients) {
+  std::vector<std::string> names;
+  for (unsigned number = 0; number < clients; ++number) names.push_back(client_name(number));
+  names.insert(names.end(), {"server", "router"});
+  return names;
+}
+
+unsigned ports_needed(Topology topology, unsigned clients) {
+  const unsigned nodes = clients + 2;
+  return topology == Topology::full ? 2 * nodes : nodes + 1;
+}
+
+const PlannedNode* Plan::find(std::string_view name) const {
+  const auto found = std::ranges::find(nodes, name, &PlannedNode::name);
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+const PlannedMachine& Plan::machine_of(const PlannedNode& node) const {
+  return *std::ranges::find(machines, node.machine, &PlannedMachine::name);
+}
+
+Plan make_plan(const PlanOptions& options) {
+  if (options.topology == Topology::automatic || options.host_ports.size() < ports_needed(options.topology, options.clients))
+    throw std::logic_error("make_plan wants a topology and its ports");
+  Plan plan;
+  plan.topology = options.topology;
+  for (const std::string& name : node_names(options.clients)) {
+    const auto number = static_cast<unsigned>(plan.nodes.size());
+    PlannedNode node;
+    node.name = name;
+    node.guest_port = static_cast<std::uint16_t>(kFirstAgentPort + number);
+    node.host_port = options.host_ports[number];
+    if (name == "server") {
+      node.role = Role::server;
+      node.ends = make_ends('b', 0, 20, 0, 201);
+    } else if (name == "router") {
+      node.role = Role::router;
+    } else {
+      node.role = Role::client;
+      node.ends = make_ends('a', 2 * number, 10, number, 101 + 2 * number);
+    }
+    plan.nodes.push_back(std::move(node));
+  }
+  const PlannedNode& server = *plan.find("server");
+  for (const PlannedNode& node : plan.nodes)
+    if (node.role == Role::client)
+      for (std::size_t kind = 0; kind < node.ends.size(); ++kind)
+        plan.links.push_back({node.ends[kind].router_netdev(), server.ends[kind].router_netdev(), node.ends[kind].address, server.ends[kind].address});
+
+  if (options.topology == Topology::compact)
+    plan_compact(plan, options);
+  else
+    plan_full(plan, options);
+  for (PlannedMachine& machine : plan.machines)
+    machine.files = guest_files({.plan = &plan, .machine = machine.name, .mtu = options.mtu, .programs = options.programs});
+  return plan;
+}
+
+}  // namespace longhaul::lab
