@@ -41,7 +41,9 @@ std::string read_all(const char* path) {
   }
 }
 
-std::int64_t nanoseconds(const timeval& t) { return t.tv_sec * kSecond + t.tv_usec * std::int64_t{1000}; }
+std::int64_t nanoseconds(const timeval& t) {
+  return t.tv_sec * kSecond + t.tv_usec * std::int64_t{1000};
+}
 
 }  // namespace
 
@@ -100,7 +102,9 @@ CpuUse cpu_use(const CpuSample& start, const CpuSample& stop, const std::vector<
     const auto to = stop.cpus.find(number);
     if (from == start.cpus.end() || to == stop.cpus.end()) return;
     // The kernel lets idle and steal run backwards by a tick now and then.
-    const auto spent = [&](std::int64_t CpuTimes::*member) { return std::max<std::int64_t>(0, to->second.*member - from->second.*member); };
+    const auto spent = [&](std::int64_t CpuTimes::*member) {
+      return std::max<std::int64_t>(0, to->second.*member - from->second.*member);
+    };
     use.node_user += spent(&CpuTimes::user);
     use.node_nice += spent(&CpuTimes::nice);
     use.node_system += spent(&CpuTimes::system);

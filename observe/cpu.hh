@@ -25,7 +25,7 @@ struct CpuTimes {
 };
 
 struct CpuSample {
-  std::int64_t time = 0;  ///< CLOCK_MONOTONIC_RAW ns
+  std::int64_t time = 0;         ///< CLOCK_MONOTONIC_RAW ns
   std::map<int, CpuTimes> cpus;  ///< by processor number; processors that are offline are absent
   std::int64_t process_user = 0;
   std::int64_t process_system = 0;

@@ -32,7 +32,8 @@ bool is_emulated(std::string_view signature, std::string_view cpu_model);
 /// Sysctls that shape TCP and RDMA traffic and measurements, those that exist here.
 std::map<std::string, std::string> relevant_sysctls();
 
-/// The kernel's number of an RDMA driver (enum rdma_driver_id) as a provider's name: 14 -> "rxe"; "driver-<n>" when unknown.
+/// The kernel's number of an RDMA driver (enum rdma_driver_id) as a provider's name: 14 -> "rxe"; "driver-<n>" when
+/// unknown.
 std::string rdma_provider(unsigned driver_id);
 
 }  // namespace longhaul::observe

@@ -17,20 +17,23 @@ namespace {
 
 template <typename Int>
 void put(char* at, Int value) {
-  for (std::size_t i = sizeof(Int); i-- > 0; value = static_cast<Int>(value >> 8)) at[i] = static_cast<char>(value & 0xff);
+  for (std::size_t i = sizeof(Int); i-- > 0; value = static_cast<Int>(value >> 8))
+    at[i] = static_cast<char>(value & 0xff);
 }
 
 template <typename Int>
 Int take(const char* at) {
   Int value = 0;
-  for (std::size_t i = 0; i < sizeof(Int); ++i) value = static_cast<Int>(value << 8 | static_cast<unsigned char>(at[i]));
+  for (std::size_t i = 0; i < sizeof(Int); ++i)
+    value = static_cast<Int>(value << 8 | static_cast<unsigned char>(at[i]));
   return value;
 }
 
 Result<OwnFd> bound_socket(const std::string& local, std::uint16_t port) {
   const auto address = parse_address(local, port);
   if (!address) return tl::unexpected(address.error());
-  OwnFd fd{check(::socket(address->storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "making a UDP socket")};
+  OwnFd fd{
+      check(::socket(address->storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "making a UDP socket")};
   check(::bind(fd.get(), address->get(), address->length), fmt::format("binding UDP port {} of {}", port, local));
   return fd;
 }
@@ -38,7 +41,8 @@ Result<OwnFd> bound_socket(const std::string& local, std::uint16_t port) {
 std::uint16_t port_of(int fd) {
   SocketAddress address;
   address.length = sizeof address.storage;
-  check(::getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.length), "asking for a socket's port");
+  check(::getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.length),
+        "asking for a socket's port");
   // sin_port and sin6_port stand at the same place.
   return ntohs(reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_port);
 }
@@ -50,7 +54,8 @@ Result<SocketAddress> parse_address(const std::string& text, std::uint16_t port)
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
-  if (text.empty() || ::getaddrinfo(text.c_str(), std::to_string(port).c_str(), &hints, &found) != 0 || found == nullptr)
+  if (text.empty() || ::getaddrinfo(text.c_str(), std::to_string(port).c_str(), &hints, &found) != 0 ||
+      found == nullptr)
     return refuse("expected a numeric IPv4 or IPv6 address, got '{}'", text);
   SocketAddress address;
   address.length = found->ai_addrlen;
@@ -71,7 +76,8 @@ std::array<char, kProbeSize> encode_probe(const ProbePacket& packet) {
 }
 
 std::optional<ProbePacket> decode_probe(std::string_view payload) {
-  if (payload.size() != kProbeSize || !payload.starts_with(kProbeMagic) || payload[probe_offset::version] != kProbeVersion)
+  if (payload.size() != kProbeSize || !payload.starts_with(kProbeMagic) ||
+      payload[probe_offset::version] != kProbeVersion)
     return {};
   const auto direction = static_cast<unsigned char>(payload[probe_offset::direction]);
   if (direction > 1) return {};
@@ -111,7 +117,8 @@ void ProbeSender::receive() {
       return;
     }
     const auto packet = decode_probe({buffer.data(), static_cast<std::size_t>(n)});
-    if (!packet || packet->direction != ProbeDirection::back || packet->session != session_ || packet->sequence >= sent())
+    if (!packet || packet->direction != ProbeDirection::back || packet->session != session_ ||
+        packet->sequence >= sent())
       continue;
     auto& at = sent_at_[packet->sequence];
     if (at == 0) continue;  // a duplicate
@@ -133,7 +140,8 @@ int ProbeEcho::answer(int limit) {
   for (int i = 0; i < limit; ++i) {
     SocketAddress from;
     from.length = sizeof from.storage;
-    const auto n = ::recvfrom(fd_.get(), buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from.storage), &from.length);
+    const auto n = ::recvfrom(fd_.get(), buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from.storage),
+                              &from.length);
     if (n < 0) {
       if (errno == EINTR || errno == ECONNREFUSED) continue;
       return answered;
@@ -142,7 +150,8 @@ int ProbeEcho::answer(int limit) {
     if (!packet || packet->direction != ProbeDirection::forward) continue;
     packet->direction = ProbeDirection::back;
     const auto reply = encode_probe(*packet);
-    if (::sendto(fd_.get(), reply.data(), reply.size(), MSG_NOSIGNAL, from.get(), from.length) == static_cast<ssize_t>(reply.size()))
+    if (::sendto(fd_.get(), reply.data(), reply.size(), MSG_NOSIGNAL, from.get(), from.length) ==
+        static_cast<ssize_t>(reply.size()))
       ++answered;
   }
   return answered;

@@ -58,7 +58,8 @@ class Controller {
   Awaitable<Result<ProbeResult>> probe(std::string local, std::string peer, std::int64_t count, Nanoseconds interval,
                                        Nanoseconds timeout = std::chrono::seconds{1});
 
-  /// Any request of degen's protocol, answered by the degen of that node (a router). A refusal by degen is an error here.
+  /// Any request of degen's protocol, answered by the degen of that node (a router). A refusal by degen is an error
+  /// here.
   Awaitable<Result<longhaul::degen::Reply>> degen(longhaul::degen::Request request);
 
   /// Closes in order; the destructor closes hard.

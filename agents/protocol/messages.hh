@@ -3,8 +3,9 @@
 //   agent: Hello, when the handshake has proved that the peer is a controller
 //   controller: Request, each with its own id       agent: Reply with that id, in any order; RunEvents in between
 //
-// A message that cannot be understood, or that asks for too much, is answered by a ServerMessage of kind `error` and the
-// connection is closed. A request that is understood and refused gets a Reply with `failure`; the connection lives on.
+// A message that cannot be understood, or that asks for too much, is answered by a ServerMessage of kind `error` and
+// the connection is closed. A request that is understood and refused gets a Reply with `failure`; the connection lives
+// on.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -31,8 +32,8 @@ inline constexpr std::int64_t kMaxProbeTime = 600'000'000'000;      ///< ns that
 
 struct Hello {
   int protocol = kProtocol;
-  std::string node;     ///< as in the agent's certificate
-  std::string version;  ///< of longhaul
+  std::string node;        ///< as in the agent's certificate
+  std::string version;     ///< of longhaul
   std::int64_t lease = 0;  ///< ns without a word from the controller after which the agent lets go of everything
 };
 BOOST_DESCRIBE_STRUCT(Hello, (), (protocol, node, version, lease))
@@ -42,11 +43,11 @@ struct StartRequest {
   std::string run_id;  ///< names the run in events and in stop; at most one run of a name at a time
   Role role = Role::client;
   std::string workload;
-  Parameters parameters;  ///< the workload's axes only; the server is told by its client and gets none
-  std::string transport;  ///< tcp or rdma
-  std::string device;     ///< RDMA device; empty: the workload's choice
-  std::string bind;       ///< source (client) or listening (server) address
-  std::string peer;       ///< client: the server's address
+  Parameters parameters;        ///< the workload's axes only; the server is told by its client and gets none
+  std::string transport;        ///< tcp or rdma
+  std::string device;           ///< RDMA device; empty: the workload's choice
+  std::string bind;             ///< source (client) or listening (server) address
+  std::string peer;             ///< client: the server's address
   std::uint16_t peer_port = 0;  ///< client: the port of the server's `ready` event
 };
 BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind, peer, peer_port))
@@ -68,8 +69,8 @@ struct ProbeRequest {
   std::string local;  ///< address of this node
   std::string peer;   ///< address of a node that echoes
   std::int64_t count = 0;
-  std::int64_t interval = 10'000'000;   ///< ns
-  std::int64_t timeout = 1'000'000'000; ///< ns
+  std::int64_t interval = 10'000'000;    ///< ns
+  std::int64_t timeout = 1'000'000'000;  ///< ns
 };
 BOOST_DESCRIBE_STRUCT(ProbeRequest, (), (local, peer, count, interval, timeout))
 

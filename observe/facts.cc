@@ -1,0 +1,145 @@
+#include "observe/facts.hh"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+#include "common/version.hh"
+#include "observe/small_file.hh"
+
+namespace longhaul::observe {
+namespace {
+
+// What changes how TCP or RDMA behaves, or how this machine keeps time and schedules.
+constexpr std::array kSysctls = {
+    "kernel.sched_autogroup_enabled",
+    "kernel.sched_rt_runtime_us",
+    "kernel.timer_migration",
+    "net.core.busy_poll",
+    "net.core.busy_read",
+    "net.core.default_qdisc",
+    "net.core.netdev_budget",
+    "net.core.netdev_budget_usecs",
+    "net.core.netdev_max_backlog",
+    "net.core.optmem_max",
+    "net.core.rmem_default",
+    "net.core.rmem_max",
+    "net.core.rps_sock_flow_entries",
+    "net.core.wmem_default",
+    "net.core.wmem_max",
+    "net.ipv4.conf.all.rp_filter",
+    "net.ipv4.ip_forward",
+    "net.ipv4.tcp_allowed_congestion_control",
+    "net.ipv4.tcp_autocorking",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_ecn",
+    "net.ipv4.tcp_fastopen",
+    "net.ipv4.tcp_limit_output_bytes",
+    "net.ipv4.tcp_min_tso_segs",
+    "net.ipv4.tcp_moderate_rcvbuf",
+    "net.ipv4.tcp_mtu_probing",
+    "net.ipv4.tcp_no_metrics_save",
+    "net.ipv4.tcp_notsent_lowat",
+    "net.ipv4.tcp_recovery",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_sack",
+    "net.ipv4.tcp_slow_start_after_idle",
+    "net.ipv4.tcp_timestamps",
+    "net.ipv4.tcp_window_scaling",
+    "net.ipv4.tcp_wmem",
+    "vm.overcommit_memory",
+    "vm.swappiness",
+};
+
+std::int64_t memory_bytes() {
+  return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
+}
+
+}  // namespace
+
+std::string cpu_model(std::string_view cpuinfo) {
+  for (const std::string_view key : {"model name", "Model", "Hardware", "cpu"}) {
+    std::size_t at = 0;
+    while (at < cpuinfo.size()) {
+      const auto line = cpuinfo.substr(at, cpuinfo.find('\n', at) - at);
+      at += line.size() + 1;
+      const auto colon = line.find(':');
+      if (colon == std::string_view::npos || !line.starts_with(key)) continue;
+      if (line.find_first_not_of(" \t", key.size()) != colon) continue;  // "model" is not "model name"
+      const auto start = line.find_first_not_of(" \t", colon + 1);
+      return start == std::string_view::npos ? std::string{} : std::string{line.substr(start)};
+    }
+  }
+  return {};
+}
+
+std::string hypervisor_signature() {
+#if defined(__x86_64__) || defined(__i386__)
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  // Bit 31 of ECX in leaf 1 says that there is a hypervisor; leaf 0x40000000 is undefined without it.
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c >> 31 & 1) == 0) return {};
+  __cpuid(0x40000000, a, b, c, d);
+  std::array<char, 13> text{};
+  std::memcpy(text.data(), &b, 4);
+  std::memcpy(text.data() + 4, &c, 4);
+  std::memcpy(text.data() + 8, &d, 4);
+  std::string signature{text.data()};
+  for (char& byte : signature)
+    if (byte < ' ' || byte > '~') byte = '?';
+  return signature;
+#else
+  return {};
+#endif
+}
+
+bool is_emulated(std::string_view signature, std::string_view cpu_model) {
+  // A guest under KVM or TCG can be given any processor's name, so the signature decides where there is one.
+  if (!signature.empty()) return signature.starts_with("TCG");
+  return cpu_model.find("QEMU TCG") != std::string_view::npos || cpu_model.starts_with("QEMU Virtual CPU");
+}
+
+std::map<std::string, std::string> relevant_sysctls() {
+  std::map<std::string, std::string> values;
+  for (const std::string name : kSysctls) {
+    auto path = "/proc/sys/" + name;
+    for (char& c : path)
+      if (c == '.') c = '/';
+    if (auto value = small_file(path)) {
+      for (char& c : *value)
+        if (c == '\t') c = ' ';
+      values.emplace(name, std::move(*value));
+    }
+  }
+  return values;
+}
+
+NodeFacts node_facts() {
+  NodeFacts facts;
+  utsname name{};
+  if (::uname(&name) == 0) {
+    facts.hostname = name.nodename;
+    facts.kernel = fmt::format("{} {} {}", name.release, name.version, name.machine);
+  }
+  facts.boot_id = small_file("/proc/sys/kernel/random/boot_id").value_or("");
+  facts.cpu_model = cpu_model(small_file("/proc/cpuinfo").value_or(""));
+  facts.cpus = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  facts.hypervisor = hypervisor_signature();
+  facts.emulated = is_emulated(facts.hypervisor, facts.cpu_model);
+  facts.clock_source = small_file("/sys/devices/system/clocksource/clocksource0/current_clocksource").value_or("");
+  facts.memory_bytes = memory_bytes();
+  facts.longhaul_version = version_text();
+  facts.sysctls = relevant_sysctls();
+  facts.nics = nic_facts();
+  facts.rdma = rdma_facts();
+  return facts;
+}
+
+}  // namespace longhaul::observe

@@ -1,0 +1,51 @@
+#include "observe/facts.hh"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace longhaul::observe {
+namespace {
+
+TEST(CpuModel, ReadsTheNameOnSeveralArchitectures) {
+  EXPECT_EQ(cpu_model("processor\t: 0\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7763\nstepping\t: 1\n"), "AMD EPYC 7763");
+  EXPECT_EQ(cpu_model("processor\t: 0\nBogoMIPS\t: 50\n\nModel\t\t: Raspberry Pi 4\n"), "Raspberry Pi 4");
+  EXPECT_EQ(cpu_model("processor\t: 0\nmodel name\t:\n"), "");
+  EXPECT_EQ(cpu_model(""), "");
+}
+
+TEST(IsEmulated, BelievesTheSignatureBeforeTheName) {
+  EXPECT_TRUE(is_emulated("TCGTCGTCGTCG", "Intel Xeon Processor (Skylake)"));
+  EXPECT_FALSE(is_emulated("KVMKVMKVM", "QEMU Virtual CPU version 2.5+"));
+  EXPECT_TRUE(is_emulated("", "QEMU Virtual CPU version 2.5+"));
+  EXPECT_TRUE(is_emulated("", "QEMU TCG CPU version 2.5+"));
+  EXPECT_FALSE(is_emulated("", "AMD EPYC 7763"));
+}
+
+TEST(RdmaProvider, NamesTheDriversThatMatter) {
+  EXPECT_EQ(rdma_provider(14), "rxe");
+  EXPECT_EQ(rdma_provider(18), "siw");
+  EXPECT_EQ(rdma_provider(1), "mlx5");
+  EXPECT_EQ(rdma_provider(4711), "driver-4711");
+}
+
+TEST(NodeFacts, DescribesThisMachine) {
+  const auto facts = node_facts();
+  EXPECT_EQ(facts.boot_id.size(), 36u);
+  EXPECT_FALSE(facts.kernel.empty());
+  EXPECT_FALSE(facts.hostname.empty());
+  EXPECT_EQ(facts.cpus, ::sysconf(_SC_NPROCESSORS_ONLN));
+  EXPECT_GT(facts.memory_bytes, 64 << 20);
+  EXPECT_FALSE(facts.longhaul_version.empty());
+  EXPECT_TRUE(facts.sysctls.contains("net.ipv4.tcp_congestion_control"));
+  for (const auto& nic : facts.nics) {
+    EXPECT_NE(nic.name, "lo");
+    EXPECT_GT(nic.mtu, 0) << nic.name;
+  }
+  const auto back = node_facts_from_json(to_json(facts));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(to_json(*back), to_json(facts));
+}
+
+}  // namespace
+}  // namespace longhaul::observe
