@@ -1,0 +1,36 @@
+// What a campaign's directory shows: report.html, cells.csv, claims.json. Made from DIR/results.db at any time, also of
+// an unfinished campaign.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/result.hh"
+#include "results/summary/summary.hh"
+
+namespace longhaul::results {
+
+/// The files that were written.
+struct Written {
+  std::vector<std::filesystem::path> files;
+};
+
+/// Reads DIR/results.db once and writes all three. Each file is replaced by rename, so never half.
+Result<Written> write_report(const std::filesystem::path& directory, const Vocabulary& vocabulary);
+
+/// Only DIR/cells.csv.
+Result<Written> write_csv(const std::filesystem::path& directory, const Vocabulary& vocabulary);
+
+/// The texts behind them. Pure.
+std::string csv_of(const Summary& summary, const Vocabulary& vocabulary);
+std::string page_of(const Summary& summary, const Vocabulary& vocabulary);
+/// No claim is checked yet: an empty list and the reason.
+std::string claims_of(const Summary& summary);
+
+/// A few lines for the terminal: per pair and size the ratio along the delay and the crossover. Pure.
+std::string headline_of(const Summary& summary, const Vocabulary& vocabulary);
+/// The same figures and the cells as one JSON document (`longhaul report --json`). Pure.
+std::string json_of(const Summary& summary, const Vocabulary& vocabulary);
+
+}  // namespace longhaul::results

@@ -1,0 +1,23 @@
+// The null distributions behind the intervals. Pure.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace longhaul::results {
+
+/// P(Binomial(n, 1/2) <= k).
+double binomial_half_cdf(std::size_t n, std::size_t k);
+
+/// P(U = u) of the Mann-Whitney statistic of n and m untied samples, for u = 0 .. n*m. Exact, by dynamic programming:
+/// O((n+m) * n * n*m) additions of positive numbers, so that no digit is lost.
+std::vector<double> mann_whitney_pmf(std::size_t n, std::size_t m);
+
+/// The largest c such that P(U < c) <= tail; 0 when not even U = 0 is that rare. Exact up to 50 samples a side, above
+/// that by the normal approximation with continuity correction.
+std::size_t mann_whitney_rank(std::size_t n, std::size_t m, double tail);
+
+/// The standard normal's quantile. probability in (0, 1). Acklam's rational approximation with one Halley step: ~1e-15.
+double normal_quantile(double probability);
+
+}  // namespace longhaul::results

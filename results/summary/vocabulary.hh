@@ -1,0 +1,26 @@
+// What the names in a record mean: passed in by the caller, so that the results know no workload and no impairment.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/parameter.hh"
+
+namespace longhaul::results {
+
+struct Vocabulary {
+  std::vector<WorkloadSpec> workloads;  ///< workloads::catalog()
+  std::vector<ParameterSpec> impairment =
+      {};  ///< degen::impairment_axes(); a name that is in no list is shown as it stands
+
+  const WorkloadSpec* workload(std::string_view name) const;
+  /// Looks in the common axes, the impairment's and the workload's.
+  const ParameterSpec* parameter(std::string_view workload, std::string_view name) const;
+  const MetricSpec* metric(std::string_view workload, std::string_view name) const;
+
+  /// The parameter or its default as people read it ("5ms", "write"); empty when there is neither.
+  std::string spelt(std::string_view workload, const Parameters& parameters, const std::string& name) const;
+};
+
+}  // namespace longhaul::results
