@@ -1,0 +1,43 @@
+// What impairs packets. One engine is in use at a time; the service decides, an engine does.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.hh"
+#include "degen/impairment/plan.hh"
+
+namespace longhaul::degen {
+
+/// Of one way, since the engine's objects were made; they never fall while these objects live.
+struct Counters {
+  std::uint64_t dropped = 0;     ///< packets: asked losses and full queues together
+  std::uint64_t overflowed = 0;  ///< of these, lost to full queues, where the engine can tell
+};
+
+class Engine {
+ public:
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  virtual ~Engine() = default;
+
+  virtual std::string_view name() const = 0;
+
+  /// Looks whether `plan` can be applied, changes nothing. Refuses to touch what is not degen's own, naming it.
+  virtual Result<void> check(const Plan& plan) = 0;
+
+  /// Puts a plan into the kernel in place of the one before. When it fails, nothing of it is left.
+  virtual Result<void> apply(const Plan& plan) = 0;
+
+  /// Takes everything away that apply() made. Never throws; what cannot be taken away is logged.
+  virtual void clear() noexcept = 0;
+
+  virtual Counters counters(Way way) = 0;
+
+  /// Removes what an earlier process left on these interfaces; says what it removed.
+  virtual std::vector<std::string> sweep(const std::vector<std::string>& interfaces) = 0;
+};
+
+}  // namespace longhaul::degen

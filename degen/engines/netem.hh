@@ -1,0 +1,34 @@
+// Engine netem: the kernel's network emulator as root qdisc of the interfaces by which packets leave the router.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "degen/engines/engine.hh"
+#include "degen/engines/netlink.hh"
+#include "degen/engines/qdisc_message.hh"
+
+namespace longhaul::degen {
+
+class NetemEngine : public Engine {
+ public:
+  NetemEngine() = default;
+  ~NetemEngine() override;
+
+  std::string_view name() const override { return "netem"; }
+  Result<void> check(const Plan& plan) override;
+  Result<void> apply(const Plan& plan) override;
+  void clear() noexcept override;
+  Counters counters(Way way) override;
+  std::vector<std::string> sweep(const std::vector<std::string>& interfaces) override;
+
+ private:
+  std::map<int, QdiscFacts> roots();
+  bool remove(const std::string& interface);
+
+  RouteSocket socket_;
+  std::vector<NetemQdisc> applied_;
+};
+
+}  // namespace longhaul::degen

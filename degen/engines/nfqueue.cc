@@ -1,0 +1,89 @@
+#include "degen/engines/nfqueue.hh"
+
+#include <net/if.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "common/log.hh"
+
+namespace longhaul::degen {
+namespace {
+
+const std::string kDeleteTable = fmt::format("delete table inet {}", kOwnTable);
+
+}  // namespace
+
+NfqueueEngine::~NfqueueEngine() { clear(); }
+
+Result<void> NfqueueEngine::check(const Plan& plan) {
+  for (const auto& queue : plan.queues)
+    if (if_nametoindex(queue.interface.c_str()) == 0) return refuse("{}: there is no such network interface", queue.interface);
+  return {};
+}
+
+Result<void> NfqueueEngine::apply(const Plan& plan) {
+  if (auto ok = check(plan); !ok) return ok;
+  clear();
+  if (plan.queues.empty()) return {};
+  try {
+    // Listeners first: a rule whose queue nobody holds lets packets pass unimpaired.
+    for (const auto& queue : plan.queues) workers_.push_back(std::make_unique<QueueWorker>(queue, options_));
+  } catch (const std::system_error& e) {
+    clear();
+    return fail("{}", e.what());
+  }
+  if (auto made = nft_.run(plan.ruleset); !made) {
+    clear();
+    return fail("{} (does this kernel have nf_tables and nft_queue?)", made.error().message);
+  }
+  table_ = true;
+  return {};
+}
+
+void NfqueueEngine::clear() noexcept {
+  // The rules go first: what arrives from now on is not queued, what waits is let go by the workers.
+  if (table_) {
+    if (auto gone = nft_.run(kDeleteTable); !gone) log::error("cannot remove table inet {}: {}", kOwnTable, gone.error().message);
+    table_ = false;
+  }
+  workers_.clear();
+}
+
+Counters NfqueueEngine::counters(Way way) {
+  Counters counters;
+  if (workers_.empty()) return counters;
+  std::ostringstream text;
+  text << std::ifstream{"/proc/net/netfilter/nfnetlink_queue"}.rdbuf();
+  for (const auto& worker : workers_) {
+    if (worker->way() != way) continue;
+    counters.overflowed += worker->overflowed() + kernel_drops(text.str(), worker->number());
+    counters.dropped += worker->lost();
+  }
+  counters.dropped += counters.overflowed;
+  return counters;
+}
+
+std::vector<std::string> NfqueueEngine::sweep(const std::vector<std::string>&) {
+  // A queue goes with its socket; the table is what a dead process leaves.
+  if (auto present = nft_.run(fmt::format("list table inet {}", kOwnTable)); !present) return {};
+  if (auto gone = nft_.run(kDeleteTable); !gone) {
+    log::error("cannot remove table inet {}: {}", kOwnTable, gone.error().message);
+    return {};
+  }
+  return {fmt::format("nft table inet {}", kOwnTable)};
+}
+
+std::uint64_t kernel_drops(const std::string& text, std::uint16_t queue) {
+  // queue number, peer port, waiting, copy mode, copy range, dropped by a full queue, dropped by a full socket, ...
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields{line};
+    std::uint64_t number = 0, skip = 0, queue_dropped = 0, user_dropped = 0;
+    if (fields >> number >> skip >> skip >> skip >> skip >> queue_dropped >> user_dropped && number == queue)
+      return queue_dropped + user_dropped;
+  }
+  return 0;
+}
+
+}  // namespace longhaul::degen

@@ -1,0 +1,37 @@
+// Engine nfqueue: packets are queued by netfilter's forward hook and held here until arrival + delay (the way of the
+// paper's degen, section 3, from user space). Needs no module beyond nft_queue and works on any interface.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "degen/engines/engine.hh"
+#include "degen/engines/nft.hh"
+#include "degen/engines/queue_worker.hh"
+
+namespace longhaul::degen {
+
+class NfqueueEngine : public Engine {
+ public:
+  explicit NfqueueEngine(const WorkerOptions& options) : options_(options) {}
+  ~NfqueueEngine() override;
+
+  std::string_view name() const override { return "nfqueue"; }
+  Result<void> check(const Plan& plan) override;
+  Result<void> apply(const Plan& plan) override;
+  void clear() noexcept override;
+  Counters counters(Way way) override;
+  std::vector<std::string> sweep(const std::vector<std::string>& interfaces) override;
+
+ private:
+  WorkerOptions options_;
+  Nft nft_;
+  std::vector<std::unique_ptr<QueueWorker>> workers_;
+  bool table_ = false;
+};
+
+/// Packets that the kernel dropped before user space saw them, by queue number: text of
+/// /proc/net/netfilter/nfnetlink_queue. Pure.
+std::uint64_t kernel_drops(const std::string& text, std::uint16_t queue);
+
+}  // namespace longhaul::degen

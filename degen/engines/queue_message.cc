@@ -1,0 +1,82 @@
+#include "degen/engines/queue_message.hh"
+
+#include <arpa/inet.h>
+#include <libmnl/libmnl.h>
+#include <libnetfilter_queue/libnetfilter_queue.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nfnetlink_queue.h>
+
+#include <array>
+
+namespace longhaul::degen {
+namespace {
+
+constexpr std::size_t kMessageSize = 256;
+
+class Message {
+ public:
+  Message(int type, std::uint16_t queue) : header_(nfq_nlmsg_put(buffer_.data(), type, queue)) {}
+  nlmsghdr* header() { return header_; }
+  void append_to(std::vector<std::byte>& out) const {
+    const auto* begin = reinterpret_cast<const std::byte*>(buffer_.data());
+    out.insert(out.end(), begin, begin + NLMSG_ALIGN(header_->nlmsg_len));
+  }
+
+ private:
+  alignas(nlmsghdr) std::array<char, kMessageSize> buffer_{};
+  nlmsghdr* header_;
+};
+
+std::uint64_t from_big_endian(std::uint64_t value) { return be64toh(value); }
+
+}  // namespace
+
+std::vector<std::byte> bind_message(std::uint16_t queue, std::uint32_t limit, bool lengths) {
+  std::vector<std::byte> out;
+  Message bind{NFQNL_MSG_CONFIG, queue};
+  bind.header()->nlmsg_flags |= NLM_F_ACK;
+  nfq_nlmsg_cfg_put_cmd(bind.header(), 0, NFQNL_CFG_CMD_BIND);
+  // The kernel gives NFQA_CAP_LEN, the whole length, with a truncated payload only.
+  nfq_nlmsg_cfg_put_params(bind.header(), lengths ? NFQNL_COPY_PACKET : NFQNL_COPY_META, lengths ? 4 : 0);
+  nfq_nlmsg_cfg_put_qmaxlen(bind.header(), limit);
+  mnl_attr_put_u32(bind.header(), NFQA_CFG_FLAGS, htonl(NFQA_CFG_F_GSO));
+  mnl_attr_put_u32(bind.header(), NFQA_CFG_MASK, htonl(NFQA_CFG_F_GSO));
+  bind.append_to(out);
+  return out;
+}
+
+std::vector<std::byte> unbind_message(std::uint16_t queue) {
+  std::vector<std::byte> out;
+  Message unbind{NFQNL_MSG_CONFIG, queue};
+  unbind.header()->nlmsg_flags |= NLM_F_ACK;
+  nfq_nlmsg_cfg_put_cmd(unbind.header(), 0, NFQNL_CFG_CMD_UNBIND);
+  unbind.append_to(out);
+  return out;
+}
+
+void append_verdict(std::vector<std::byte>& buffer, std::uint16_t queue, const Verdict& verdict) {
+  const bool batch = verdict.kind == VerdictKind::accept_through;
+  Message message{batch ? NFQNL_MSG_VERDICT_BATCH : NFQNL_MSG_VERDICT, queue};
+  nfq_nlmsg_verdict_put(message.header(), static_cast<int>(verdict.id), verdict.kind == VerdictKind::drop ? NF_DROP : NF_ACCEPT);
+  message.append_to(buffer);
+}
+
+std::optional<QueuedPacket> parse_packet(const nlmsghdr& message) {
+  if (message.nlmsg_type != ((NFNL_SUBSYS_QUEUE << 8) | NFQNL_MSG_PACKET)) return {};
+  std::array<nlattr*, NFQA_MAX + 1> attributes{};
+  if (nfq_nlmsg_parse(&message, attributes.data()) < 0 || attributes[NFQA_PACKET_HDR] == nullptr) return {};
+  QueuedPacket packet{.stamp = {}};
+  packet.id = ntohl(static_cast<const nfqnl_msg_packet_hdr*>(mnl_attr_get_payload(attributes[NFQA_PACKET_HDR]))->packet_id);
+  if (attributes[NFQA_CAP_LEN] != nullptr) {
+    packet.bytes = ntohl(mnl_attr_get_u32(attributes[NFQA_CAP_LEN]));
+  } else if (attributes[NFQA_PAYLOAD] != nullptr) {
+    packet.bytes = mnl_attr_get_payload_len(attributes[NFQA_PAYLOAD]);
+  }
+  if (attributes[NFQA_TIMESTAMP] != nullptr) {
+    const auto* stamp = static_cast<const nfqnl_msg_packet_timestamp*>(mnl_attr_get_payload(attributes[NFQA_TIMESTAMP]));
+    packet.stamp = std::chrono::seconds{from_big_endian(stamp->sec)} + std::chrono::microseconds{from_big_endian(stamp->usec)};
+  }
+  return packet;
+}
+
+}  // namespace longhaul::degen

@@ -1,0 +1,34 @@
+// Messages of nfnetlink_queue, as bytes. Pure.
+#pragma once
+
+#include <linux/netlink.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "degen/engines/scheduler.hh"
+
+namespace longhaul::degen {
+
+/// Binds a queue to the sending socket (asks for an acknowledgement): at most `limit` packets, GSO packets whole, and of
+/// each packet its metadata only, or (`lengths`) enough to know its length.
+std::vector<std::byte> bind_message(std::uint16_t queue, std::uint32_t limit, bool lengths);
+
+std::vector<std::byte> unbind_message(std::uint16_t queue);
+
+/// Appends one verdict's message to `buffer`; several may be sent at once.
+void append_verdict(std::vector<std::byte>& buffer, std::uint16_t queue, const Verdict& verdict);
+
+struct QueuedPacket {
+  std::uint32_t id = 0;
+  std::uint32_t bytes = 0;           ///< of the IP packet; 0 when the queue was bound without lengths
+  std::optional<Nanoseconds> stamp;  ///< arrival, CLOCK_REALTIME, whole microseconds; empty: the kernel made none
+};
+
+/// Empty when the message brings no packet.
+std::optional<QueuedPacket> parse_packet(const nlmsghdr& message);
+
+}  // namespace longhaul::degen

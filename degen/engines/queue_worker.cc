@@ -1,0 +1,196 @@
+#include "degen/engines/queue_worker.hh"
+
+#include <libmnl/libmnl.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netlink.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+#include "common/error.hh"
+#include "common/log.hh"
+#include "degen/engines/queue_message.hh"
+
+namespace longhaul::degen {
+namespace {
+
+constexpr std::size_t kBatch = 64;
+constexpr std::size_t kMessageSize = 1024;  // metadata and a few bytes of a packet take about 200
+constexpr int kReceiveBuffer = 32 << 20;
+constexpr std::uint32_t kLinkHeader = 14;  // netem counts it into a packet's time on the link
+// An arrival further away than this from now was stamped by another clock (it was set, or the driver's stamp is off).
+constexpr Nanoseconds kCredible = std::chrono::seconds{2};
+
+Nanoseconds read_clock(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return std::chrono::seconds{time.tv_sec} + Nanoseconds{time.tv_nsec};
+}
+
+OwnFd netfilter_socket() {
+  OwnFd fd{check(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER), "open a netfilter netlink socket")};
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  check(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), "bind a netfilter netlink socket");
+  // A full socket buffer loses packets; and an error of it would hide the next ones.
+  check(::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer), "raise a netlink socket's buffer");
+  const int on = 1;
+  check(::setsockopt(fd.get(), SOL_NETLINK, NETLINK_NO_ENOBUFS, &on, sizeof on), "set NETLINK_NO_ENOBUFS");
+  return fd;
+}
+
+// The kernel stamps arriving packets only while some socket asks for stamps.
+OwnFd stamping_socket() {
+  OwnFd fd{check(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "create a socket that makes the kernel stamp packets")};
+  const int on = 1;
+  check(::setsockopt(fd.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on), "set SO_TIMESTAMPNS");
+  return fd;
+}
+
+// Sends a configuration message; returns 0 or the kernel's errno value. Packets that come in between are answered by
+// `packet` (there are none before the ruleset is there).
+int configure(int fd, const std::vector<std::byte>& message) {
+  if (::send(fd, message.data(), message.size(), 0) < 0) return errno;
+  alignas(nlmsghdr) std::array<char, 8192> buffer;
+  for (;;) {
+    const auto size = ::recv(fd, buffer.data(), buffer.size(), 0);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return errno;
+    const auto* header = reinterpret_cast<const nlmsghdr*>(buffer.data());
+    if (size < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(nlmsgerr))) || header->nlmsg_type != NLMSG_ERROR) continue;
+    return -static_cast<const nlmsgerr*>(NLMSG_DATA(header))->error;
+  }
+}
+
+// Reads what the kernel queued, many packets a call.
+class Receiver {
+ public:
+  Receiver() {
+    for (std::size_t i = 0; i < kBatch; ++i) {
+      vectors_[i] = {.iov_base = buffers_[i].data(), .iov_len = kMessageSize};
+      messages_[i].msg_hdr.msg_iov = &vectors_[i];
+      messages_[i].msg_hdr.msg_iovlen = 1;
+    }
+  }
+
+  // How many messages were there; 0 when there are none for now.
+  template <typename Each>
+  std::size_t receive(int fd, Each each) {
+    const int count = ::recvmmsg(fd, messages_.data(), kBatch, MSG_DONTWAIT, nullptr);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOBUFS)) return 0;
+    check(count, "receive queued packets");
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      const auto* header = reinterpret_cast<const nlmsghdr*>(buffers_[i].data());
+      if (!NLMSG_OK(header, messages_[i].msg_len)) continue;
+      if (const auto packet = parse_packet(*header)) each(*packet);
+    }
+    return static_cast<std::size_t>(count);
+  }
+
+ private:
+  struct alignas(nlmsghdr) Buffer : std::array<char, kMessageSize> {};
+  std::array<Buffer, kBatch> buffers_;
+  std::array<iovec, kBatch> vectors_{};
+  std::array<mmsghdr, kBatch> messages_{};
+};
+
+}  // namespace
+
+QueueWorker::QueueWorker(const PacketQueue& queue, const WorkerOptions& options)
+    : queue_(queue),
+      options_(options),
+      socket_(netfilter_socket()),
+      stop_(check(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "create an eventfd")),
+      stamps_(stamping_socket()) {
+  const bool lengths = queue.direction.rate.bits_per_second > 0;
+  if (const int error = configure(socket_.get(), bind_message(queue.number, queue.limit, lengths)); error != 0)
+    throw_errno(fmt::format("bind netfilter queue {}{}", queue.number, error == EBUSY || error == EPERM ? " (another program holds it?)" : ""),
+                error);
+  thread_ = std::jthread{[this] { run(); }};
+}
+
+QueueWorker::~QueueWorker() {
+  const std::uint64_t one = 1;
+  if (::write(stop_.get(), &one, sizeof one) < 0) log::error("cannot stop netfilter queue {}: {}", queue_.number, errno_text(errno));
+  if (thread_.joinable()) thread_.join();
+  // Acknowledged, so that the number is free when this returns.
+  if (const int error = configure(socket_.get(), unbind_message(queue_.number)); error != 0)
+    log::warn("cannot give netfilter queue {} back: {}", queue_.number, errno_text(error));
+}
+
+void QueueWorker::run() noexcept {
+  pthread_setname_np(pthread_self(), fmt::format("q-{}", queue_.interface).substr(0, 15).c_str());
+  ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  // Before busy workloads when they share a processor. Without the privilege the delays are as good as the scheduler is.
+  const sched_param priority{.sched_priority = 1};
+  if (const int error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority); error != 0)
+    log::debug("netfilter queue {} runs without real-time priority: {}", queue_.number, errno_text(error));
+  try {
+    loop();
+  } catch (const std::exception& e) {
+    // The socket closes with this object; until then the ruleset's `bypass` does not help, so say it loudly.
+    log::error("netfilter queue {} ({}) has stopped: {}", queue_.number, queue_.interface, e.what());
+  }
+}
+
+void QueueWorker::loop() {
+  Scheduler scheduler{queue_.direction, queue_.limit, std::random_device{}()};
+  const auto receiver = std::make_unique<Receiver>();
+  std::vector<Verdict> verdicts;
+  std::vector<std::byte> out;
+  const auto send = [&] {
+    for (const auto& verdict : verdicts) append_verdict(out, queue_.number, verdict);
+    verdicts.clear();
+    // The kernel handles all messages of one send before it returns. A packet that is gone (ENOENT) is no error of ours.
+    if (!out.empty() && ::send(socket_.get(), out.data(), out.size(), 0) < 0 && errno != ENOENT && errno != EINTR)
+      throw_errno("send verdicts");
+    out.clear();
+  };
+  const auto take = [&] {
+    const auto now = read_clock(CLOCK_MONOTONIC);
+    const auto offset = now - read_clock(CLOCK_REALTIME);
+    const auto count = receiver->receive(socket_.get(), [&](const QueuedPacket& packet) {
+      auto time = packet.stamp ? *packet.stamp + offset : now;
+      if (time > now || now - time > kCredible) time = now;
+      scheduler.arrive({.id = packet.id, .time = time, .bytes = packet.bytes + kLinkHeader}, verdicts);
+    });
+    scheduler.release(read_clock(CLOCK_MONOTONIC), verdicts);
+    send();
+    return count;
+  };
+  std::array<pollfd, 2> wait{pollfd{.fd = socket_.get(), .events = POLLIN, .revents = 0},
+                             pollfd{.fd = stop_.get(), .events = POLLIN, .revents = 0}};
+  for (;;) {
+    while (take() == kBatch) {
+    }
+    lost_.store(scheduler.lost(), std::memory_order_relaxed);
+    overflowed_.store(scheduler.overflowed(), std::memory_order_relaxed);
+
+    timespec timeout{};
+    timespec* until = nullptr;
+    if (const auto next = scheduler.next()) {
+      const auto left = *next - read_clock(CLOCK_MONOTONIC);
+      const auto sleep = std::max(left - options_.spin, Nanoseconds{0});
+      timeout = {.tv_sec = sleep.count() / 1'000'000'000, .tv_nsec = sleep.count() % 1'000'000'000};
+      until = &timeout;
+    }
+    if (::ppoll(wait.data(), wait.size(), until, nullptr) < 0 && errno != EINTR) throw_errno("wait for packets");
+    if (wait[1].revents != 0) break;
+  }
+  while (take() > 0) {
+  }
+  scheduler.flush(verdicts);
+  send();
+}
+
+}  // namespace longhaul::degen

@@ -1,0 +1,47 @@
+// One netfilter queue and the thread that holds its packets until they are due.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "common/fd.hh"
+#include "degen/engines/engine.hh"
+
+namespace longhaul::degen {
+
+struct WorkerOptions {
+  /// Before a packet is due the thread stops sleeping and spins. Sharper, but takes the processor from others.
+  Nanoseconds spin{0};
+};
+
+class QueueWorker {
+ public:
+  /// Binds the queue. Throws std::system_error: EBUSY when another program holds this queue number.
+  QueueWorker(const PacketQueue& queue, const WorkerOptions& options);
+  QueueWorker(const QueueWorker&) = delete;
+  QueueWorker& operator=(const QueueWorker&) = delete;
+  /// Lets go of all packets that wait, then gives the queue back.
+  ~QueueWorker();
+
+  Way way() const { return queue_.way; }
+  std::uint16_t number() const { return queue_.number; }
+  /// Decided by the worker; what the kernel dropped because the queue was full comes on top.
+  std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+  std::uint64_t overflowed() const { return overflowed_.load(std::memory_order_relaxed); }
+
+ private:
+  void run() noexcept;
+  void loop();
+
+  PacketQueue queue_;
+  WorkerOptions options_;
+  OwnFd socket_;
+  OwnFd stop_;
+  OwnFd stamps_;
+  std::atomic<std::uint64_t> lost_{0};
+  std::atomic<std::uint64_t> overflowed_{0};
+  std::jthread thread_;
+};
+
+}  // namespace longhaul::degen

@@ -1,0 +1,87 @@
+// When each packet of a netfilter queue leaves. Pure: arrivals and the time go in, verdicts come out.
+//
+// A packet's delay counts from its own arrival, so a burst keeps its spacing and delays never add up (paper, section 3).
+// The kernel's batch verdict accepts every packet up to an id; so as long as order is kept one FIFO is all there is.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <queue>
+#include <random>
+#include <vector>
+
+#include "degen/impairment/spec.hh"
+
+namespace longhaul::degen {
+
+/// A packet that the kernel queued. Ids ascend in the order of arrival (and wrap).
+struct Arrival {
+  std::uint32_t id = 0;
+  Nanoseconds time{0};      ///< when it arrived at the router, on the clock of release()
+  std::uint32_t bytes = 0;  ///< on the link; matters with a rate only
+};
+
+enum class VerdictKind {
+  accept,
+  accept_through,  ///< this id and every earlier one that still waits
+  drop
+};
+
+struct Verdict {
+  VerdictKind kind = VerdictKind::accept;
+  std::uint32_t id = 0;
+  bool operator==(const Verdict&) const = default;
+};
+
+class Scheduler {
+ public:
+  /// At most `limit` packets wait; more are dropped. `seed` fixes the random choices.
+  Scheduler(const Direction& direction, std::uint32_t limit, std::uint32_t seed);
+
+  /// Takes a packet; appends a verdict if there is one at once (lost, overtaking, queue full).
+  void arrive(const Arrival& arrival, std::vector<Verdict>& verdicts);
+
+  /// When the next packet is due; empty when none waits.
+  std::optional<Nanoseconds> next() const;
+
+  /// Appends the verdicts that are due at `now`.
+  void release(Nanoseconds now, std::vector<Verdict>& verdicts);
+
+  /// Lets go of all that wait, in order.
+  void flush(std::vector<Verdict>& verdicts) { release(Nanoseconds::max(), verdicts); }
+
+  std::size_t waiting() const { return fifo_.size() + heap_.size(); }
+  std::uint64_t lost() const { return lost_; }
+  std::uint64_t overflowed() const { return overflowed_; }
+
+ private:
+  struct Waiting {
+    Nanoseconds due;
+    std::uint64_t turn;  // keeps equal times in order
+    std::uint32_t id;
+    bool operator>(const Waiting& other) const { return due != other.due ? due > other.due : turn > other.turn; }
+  };
+  bool chance(std::uint32_t probability);
+  bool lose();
+
+  Direction direction_;
+  std::uint32_t limit_;
+  bool in_order_;
+  std::uint32_t loss_;
+  std::uint32_t burst_enter_ = 0;
+  std::uint32_t burst_leave_ = 0;
+  std::uint32_t reorder_;
+  bool bad_ = false;  // state of the Gilbert model
+  Nanoseconds link_free_{0};
+  Nanoseconds last_due_{0};
+  std::uint64_t turn_ = 0;
+  std::uint64_t lost_ = 0;
+  std::uint64_t overflowed_ = 0;
+  std::deque<Waiting> fifo_;                                                       // order kept
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<Waiting>> heap_;  // order free
+  std::mt19937 random_;
+};
+
+}  // namespace longhaul::degen
