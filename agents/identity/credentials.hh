@@ -26,8 +26,8 @@ using SslContext = std::unique_ptr<SSL_CTX, SslContextDeleter>;
 
 enum class TlsSide { client, server };
 
-/// TLS 1.3 only; both sides must present a certificate of this CA that is in force and not revoked; no session resumption
-/// (a revoked peer must not come back by a ticket). Errors name the file and what is wrong with it.
+/// TLS 1.3 only; both sides must present a certificate of this CA that is in force and not revoked; no session
+/// resumption (a revoked peer must not come back by a ticket). Errors name the file and what is wrong with it.
 Result<SslContext> make_ssl_context(const Credentials& credentials, TlsSide side);
 
 /// Whom these credentials speak for. Errors name the file.

@@ -1,7 +1,8 @@
-// The testbed's own certificate authority: who may be an agent, who a controller. Behind `longhaul pki init|issue|revoke`.
+// The testbed's own certificate authority: who may be an agent, who a controller. Behind `longhaul pki
+// init|issue|revoke`.
 //
-// A directory holds ca.pem, ca.key, crl.pem (always there, perhaps empty) and what was issued: <role>-<name>.pem and .key.
-// Keys are ECDSA P-256, files of keys have mode 0600.
+// A directory holds ca.pem, ca.key, crl.pem (always there, perhaps empty) and what was issued: <role>-<name>.pem and
+// .key. Keys are ECDSA P-256, files of keys have mode 0600.
 #pragma once
 
 #include <chrono>
@@ -30,13 +31,13 @@ struct IssuedFiles {
   std::filesystem::path key;
 };
 
-/// Issues a certificate with a new key: <directory>/<role>-<name>.pem and .key. An existing pair is refused unless `replace`.
-/// The name is 1 to 63 letters, digits, '.', '-', '_'.
+/// Issues a certificate with a new key: <directory>/<role>-<name>.pem and .key. An existing pair is refused unless
+/// `replace`. The name is 1 to 63 letters, digits, '.', '-', '_'.
 Result<IssuedFiles> pki_issue(const std::filesystem::path& directory, const Identity& identity, Validity validity = {},
                               bool replace = false);
 
-/// Puts the certificate in `certificate_file` on the authority's revocation list (crl.pem). Peers that have the new crl.pem
-/// beside their ca.pem refuse it from their next connection on. Revoking twice is no error.
+/// Puts the certificate in `certificate_file` on the authority's revocation list (crl.pem). Peers that have the new
+/// crl.pem beside their ca.pem refuse it from their next connection on. Revoking twice is no error.
 Result<void> pki_revoke(const std::filesystem::path& directory, const std::filesystem::path& certificate_file);
 
 struct IssuedCertificate {

@@ -1,0 +1,76 @@
+#include "agents/identity/openssl.hh"
+
+#include <openssl/err.h>
+
+#include <cerrno>
+#include <stdexcept>
+
+#include "common/log.hh"
+
+namespace longhaul::agents::openssl {
+namespace {
+
+template <typename Owner, typename Read>
+Result<Owner> read(const std::filesystem::path& file, const char* what, Read read_object) {
+  const Bio bio{::BIO_new_file(file.c_str(), "r")};
+  if (!bio) {
+    const int error = errno;
+    last_error();
+    return refuse("{}: {}", file.string(), errno_text(error));
+  }
+  Owner object{read_object(bio.get())};
+  if (!object) return refuse("{}: no {} in PEM format: {}", file.string(), what, last_error());
+  return object;
+}
+
+// Never asks a terminal: a key with a pass phrase is refused.
+int no_pass_phrase(char*, int, int, void*) {
+  return -1;
+}
+
+}  // namespace
+
+std::string last_error() {
+  const auto code = ::ERR_get_error();
+  ::ERR_clear_error();
+  if (code == 0) return "no reason given";
+  if (ERR_SYSTEM_ERROR(code)) return errno_text(ERR_GET_REASON(code));
+  const char* reason = ::ERR_reason_error_string(code);
+  return reason != nullptr ? reason : fmt::format("OpenSSL error {:#x}", code);
+}
+
+void require(bool ok, const char* attempted) {
+  if (!ok) throw std::runtime_error(fmt::format("{}: {}", attempted, last_error()));
+}
+
+Result<Certificate> read_certificate(const std::filesystem::path& file) {
+  return read<Certificate>(file, "certificate",
+                           [](BIO* bio) { return ::PEM_read_bio_X509(bio, nullptr, no_pass_phrase, nullptr); });
+}
+
+Result<Key> read_key(const std::filesystem::path& file) {
+  return read<Key>(file, "private key without a pass phrase",
+                   [](BIO* bio) { return ::PEM_read_bio_PrivateKey(bio, nullptr, no_pass_phrase, nullptr); });
+}
+
+Result<RevocationList> read_revocation_list(const std::filesystem::path& file) {
+  return read<RevocationList>(file, "revocation list",
+                              [](BIO* bio) { return ::PEM_read_bio_X509_CRL(bio, nullptr, no_pass_phrase, nullptr); });
+}
+
+Result<Identity> identity_of(const X509* certificate) {
+  const Names names{
+      static_cast<GENERAL_NAMES*>(::X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr))};
+  if (names) {
+    for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
+      const auto* name = sk_GENERAL_NAME_value(names.get(), i);
+      if (name->type != GEN_URI) continue;
+      const auto* text = name->d.uniformResourceIdentifier;
+      return identity_from_uri({reinterpret_cast<const char*>(::ASN1_STRING_get0_data(text)),
+                                static_cast<std::size_t>(::ASN1_STRING_length(text))});
+    }
+  }
+  return refuse("the certificate names no longhaul identity (issue it by `longhaul pki issue`)");
+}
+
+}  // namespace longhaul::agents::openssl

@@ -1,0 +1,263 @@
+#include "agents/identity/pki.hh"
+
+#include <fcntl.h>
+#include <openssl/ec.h>
+#include <openssl/rand.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "agents/identity/openssl.hh"
+#include "common/error.hh"
+#include "common/fd.hh"
+
+namespace longhaul::agents {
+namespace {
+
+using namespace openssl;
+namespace fs = std::filesystem;
+using Clock = std::chrono::system_clock;
+
+constexpr std::chrono::hours kClockError{1};
+
+Key new_key() {
+  Key key{EVP_EC_gen("P-256")};
+  require(key != nullptr, "making a key");
+  return key;
+}
+
+void set_time(ASN1_TIME* field, Clock::time_point time) {
+  require(::ASN1_TIME_set(field, Clock::to_time_t(time)) != nullptr, "writing a date");
+}
+
+Certificate new_certificate(EVP_PKEY* key, const Validity& validity) {
+  Certificate certificate{::X509_new()};
+  require(certificate != nullptr, "making a certificate");
+  ::X509_set_version(certificate.get(), X509_VERSION_3);
+  // 127 random bits: no two certificates of an authority share a number, without a file that counts.
+  std::array<unsigned char, 16> serial{};
+  require(::RAND_bytes(serial.data(), static_cast<int>(serial.size())) == 1, "drawing a serial number");
+  serial[0] = static_cast<unsigned char>((serial[0] & 0x7f) | 0x40);
+  const Number number{::BN_bin2bn(serial.data(), static_cast<int>(serial.size()), nullptr)};
+  require(
+      number != nullptr && ::BN_to_ASN1_INTEGER(number.get(), ::X509_get_serialNumber(certificate.get())) != nullptr,
+      "writing a serial number");
+  set_time(::X509_getm_notBefore(certificate.get()), validity.from - kClockError);
+  set_time(::X509_getm_notAfter(certificate.get()), validity.from + validity.lifetime);
+  require(::X509_set_pubkey(certificate.get(), key) == 1, "writing a public key");
+  return certificate;
+}
+
+void add_name(X509_NAME* name, const char* field, const std::string& value) {
+  require(::X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8,
+                                       reinterpret_cast<const unsigned char*>(value.c_str()), -1, -1, 0) == 1,
+          "writing a certificate's subject");
+}
+
+void add_extension(X509* certificate, X509* issuer, int nid, const std::string& value) {
+  X509V3_CTX context;
+  X509V3_set_ctx_nodb(&context);
+  ::X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
+  const Extension extension{::X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str())};
+  require(extension != nullptr && ::X509_add_ext(certificate, extension.get(), -1) == 1,
+          "writing a certificate's extension");
+}
+
+/// Replaces the file in one step: a crash leaves the old or the new one, and nobody else ever reads a key.
+void write_file(const fs::path& file, const std::string& text, mode_t mode) {
+  const auto temporary = file.string() + ".new";
+  {
+    const OwnFd fd{
+        check(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode), "creating " + temporary)};
+    check(::fchmod(fd.get(), mode), "setting the mode of " + temporary);
+    std::size_t at = 0;
+    while (at < text.size())
+      at += static_cast<std::size_t>(
+          check(::write(fd.get(), text.data() + at, text.size() - at), "writing " + temporary));
+    check(::fsync(fd.get()), "writing " + temporary);
+  }
+  check(::rename(temporary.c_str(), file.c_str()), "replacing " + file.string());
+}
+
+template <typename Write>
+std::string to_pem(Write write) {
+  const Bio bio{::BIO_new(::BIO_s_mem())};
+  require(bio != nullptr && write(bio.get()) == 1, "encoding PEM");
+  char* data = nullptr;
+  const auto size = BIO_get_mem_data(bio.get(), &data);
+  return {data, static_cast<std::size_t>(size)};
+}
+
+void write_key(const fs::path& file, EVP_PKEY* key) {
+  write_file(file, to_pem([key](BIO* bio) {
+               return ::PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr);
+             }),
+             0600);
+}
+
+void write_certificate(const fs::path& file, X509* certificate) {
+  write_file(file, to_pem([certificate](BIO* bio) { return ::PEM_write_bio_X509(bio, certificate); }), 0644);
+}
+
+/// Signs the list anew, one number higher, and replaces the file.
+void publish(const fs::path& file, X509_CRL* list, X509* ca, EVP_PKEY* ca_key) {
+  long number = 1;
+  if (const int at = ::X509_CRL_get_ext_by_NID(list, NID_crl_number, -1); at >= 0) {
+    const Integer old{static_cast<ASN1_INTEGER*>(::X509_CRL_get_ext_d2i(list, NID_crl_number, nullptr, nullptr))};
+    if (old) number = ::ASN1_INTEGER_get(old.get()) + 1;
+    ::X509_EXTENSION_free(::X509_CRL_delete_ext(list, at));
+  }
+  const Integer next{::ASN1_INTEGER_new()};
+  require(next != nullptr && ::ASN1_INTEGER_set(next.get(), number) == 1 &&
+              ::X509_CRL_add1_ext_i2d(list, NID_crl_number, next.get(), 0, 0) == 1,
+          "numbering the revocation list");
+  const Time now{::ASN1_TIME_set(nullptr, Clock::to_time_t(Clock::now() - kClockError))};
+  require(now != nullptr && ::X509_CRL_set1_lastUpdate(list, now.get()) == 1, "dating the revocation list");
+  // It stays in force as long as its authority: there is no service that would renew it.
+  require(::X509_CRL_set1_nextUpdate(list, ::X509_get0_notAfter(ca)) == 1, "dating the revocation list");
+  ::X509_CRL_sort(list);
+  require(::X509_CRL_sign(list, ca_key, ::EVP_sha256()) > 0, "signing the revocation list");
+  write_file(file, to_pem([list](BIO* bio) { return ::PEM_write_bio_X509_CRL(bio, list); }), 0644);
+}
+
+struct Authority {
+  Certificate certificate;
+  Key key;
+};
+
+Result<Authority> open_authority(const fs::path& directory) {
+  auto certificate = read_certificate(directory / "ca.pem");
+  if (!certificate)
+    return refuse("{} (make an authority by `longhaul pki init {}`)", certificate.error().message, directory.string());
+  auto key = read_key(directory / "ca.key");
+  if (!key) return tl::unexpected(key.error());
+  if (::X509_check_private_key(certificate->get(), key->get()) != 1) {
+    last_error();
+    return refuse("{}: the key does not belong to ca.pem", (directory / "ca.key").string());
+  }
+  return Authority{std::move(*certificate), std::move(*key)};
+}
+
+std::string iso_time(const ASN1_TIME* time) {
+  std::tm parts{};
+  if (::ASN1_TIME_to_tm(time, &parts) != 1) return "?";
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+}  // namespace
+
+Result<void> pki_init(const fs::path& directory, const std::string& name, Validity validity) {
+  fs::create_directories(directory);
+  if (fs::exists(directory / "ca.pem") || fs::exists(directory / "ca.key"))
+    return refuse("{}: has an authority already (remove the directory to make another; its certificates then are void)",
+                  directory.string());
+  fs::permissions(directory, fs::perms::owner_all);
+  const auto key = new_key();
+  const auto certificate = new_certificate(key.get(), validity);
+  auto* subject = ::X509_get_subject_name(certificate.get());
+  add_name(subject, "O", "longhaul");
+  add_name(subject, "CN", name);
+  require(::X509_set_issuer_name(certificate.get(), subject) == 1, "naming the authority");
+  add_extension(certificate.get(), certificate.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
+  add_extension(certificate.get(), certificate.get(), NID_key_usage, "critical,keyCertSign,cRLSign");
+  add_extension(certificate.get(), certificate.get(), NID_subject_key_identifier, "hash");
+  require(::X509_sign(certificate.get(), key.get(), ::EVP_sha256()) > 0, "signing the authority's certificate");
+
+  const RevocationList list{::X509_CRL_new()};
+  require(list != nullptr && ::X509_CRL_set_version(list.get(), X509_CRL_VERSION_2) == 1 &&
+              ::X509_CRL_set_issuer_name(list.get(), subject) == 1,
+          "making a revocation list");
+  publish(directory / "crl.pem", list.get(), certificate.get(), key.get());
+  write_key(directory / "ca.key", key.get());
+  write_certificate(directory / "ca.pem", certificate.get());
+  return {};
+}
+
+Result<IssuedFiles> pki_issue(const fs::path& directory, const Identity& identity, Validity validity, bool replace) {
+  if (const auto ok = check_name(identity.name); !ok) return tl::unexpected(ok.error());
+  auto authority = open_authority(directory);
+  if (!authority) return tl::unexpected(authority.error());
+  const std::string role = identity.role == PeerRole::controller ? "controller" : "agent";
+  const auto base = fmt::format("{}-{}", role, identity.name);
+  IssuedFiles files{
+      .ca = directory / "ca.pem", .cert = directory / (base + ".pem"), .key = directory / (base + ".key")};
+  if (!replace && (fs::exists(files.cert) || fs::exists(files.key)))
+    return refuse("{}: exists already (revoke it and pass --replace to issue another)", files.cert.string());
+
+  const auto key = new_key();
+  const auto certificate = new_certificate(key.get(), validity);
+  auto* subject = ::X509_get_subject_name(certificate.get());
+  add_name(subject, "O", "longhaul");
+  add_name(subject, "OU", role);
+  add_name(subject, "CN", identity.name);
+  X509* ca = authority->certificate.get();
+  require(::X509_set_issuer_name(certificate.get(), ::X509_get_subject_name(ca)) == 1, "naming the issuer");
+  add_extension(certificate.get(), ca, NID_basic_constraints, "critical,CA:FALSE");
+  add_extension(certificate.get(), ca, NID_key_usage, "critical,digitalSignature");
+  // An agent only ever accepts connections, a controller only ever makes them: TLS itself refuses the other use.
+  add_extension(certificate.get(), ca, NID_ext_key_usage,
+                identity.role == PeerRole::agent ? "serverAuth" : "clientAuth");
+  add_extension(certificate.get(), ca, NID_subject_alt_name, "URI:" + to_uri(identity));
+  add_extension(certificate.get(), ca, NID_authority_key_identifier, "keyid:always");
+  require(::X509_sign(certificate.get(), authority->key.get(), ::EVP_sha256()) > 0, "signing a certificate");
+  write_key(files.key, key.get());
+  write_certificate(files.cert, certificate.get());
+  return files;
+}
+
+Result<void> pki_revoke(const fs::path& directory, const fs::path& certificate_file) {
+  auto authority = open_authority(directory);
+  if (!authority) return tl::unexpected(authority.error());
+  auto certificate = read_certificate(certificate_file);
+  if (!certificate) return tl::unexpected(certificate.error());
+  if (::X509_verify(certificate->get(), ::X509_get0_pubkey(authority->certificate.get())) != 1) {
+    last_error();
+    return refuse("{}: was not issued by {}", certificate_file.string(), (directory / "ca.pem").string());
+  }
+  auto list = read_revocation_list(directory / "crl.pem");
+  if (!list) return tl::unexpected(list.error());
+  X509_REVOKED* there = nullptr;
+  if (::X509_CRL_get0_by_cert(list->get(), &there, certificate->get()) != 0) return {};
+
+  std::unique_ptr<X509_REVOKED, Deleter<X509_REVOKED_free>> entry{::X509_REVOKED_new()};
+  const Time now{::ASN1_TIME_set(nullptr, Clock::to_time_t(Clock::now()))};
+  require(entry != nullptr && now != nullptr &&
+              ::X509_REVOKED_set_serialNumber(entry.get(), ::X509_get_serialNumber(certificate->get())) == 1 &&
+              ::X509_REVOKED_set_revocationDate(entry.get(), now.get()) == 1 &&
+              ::X509_CRL_add0_revoked(list->get(), entry.get()) == 1,
+          "revoking a certificate");
+  (void)entry.release();  // the list owns it now
+  publish(directory / "crl.pem", list->get(), authority->certificate.get(), authority->key.get());
+  return {};
+}
+
+Result<std::vector<IssuedCertificate>> pki_list(const fs::path& directory) {
+  auto list = read_revocation_list(directory / "crl.pem");
+  if (!list)
+    return refuse("{} (make an authority by `longhaul pki init {}`)", list.error().message, directory.string());
+  std::vector<IssuedCertificate> issued;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const auto name = entry.path().filename().string();
+    if (!name.ends_with(".pem") || name == "ca.pem" || name == "crl.pem") continue;
+    auto certificate = read_certificate(entry.path());
+    if (!certificate) return tl::unexpected(certificate.error());
+    auto identity = identity_of(certificate->get());
+    if (!identity) return refuse("{}: {}", entry.path().string(), identity.error().message);
+    X509_REVOKED* there = nullptr;
+    const auto* end = ::X509_get0_notAfter(certificate->get());
+    issued.push_back({.file = entry.path(),
+                      .identity = *identity,
+                      .expires = iso_time(end),
+                      .expired = ::X509_cmp_current_time(end) < 0,
+                      .revoked = ::X509_CRL_get0_by_cert(list->get(), &there, certificate->get()) != 0});
+  }
+  std::sort(issued.begin(), issued.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
+  return issued;
+}
+
+}  // namespace longhaul::agents

@@ -1,0 +1,240 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/ssl.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "agents/identity/credentials.hh"
+#include "agents/identity/pki.hh"
+
+namespace longhaul::agents {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using namespace std::chrono_literals;
+
+class Directory {
+ public:
+  Directory() {
+    std::string name = (fs::temp_directory_path() / "longhaul-pki-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~Directory() { fs::remove_all(path_); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+Credentials credentials(const IssuedFiles& files) {
+  return {.ca = files.ca.string(), .cert = files.cert.string(), .key = files.key.string()};
+}
+
+/// What both ends think of a handshake in memory.
+struct Handshake {
+  bool client_ok = false;
+  bool server_ok = false;
+  std::string client_error;  ///< of the verification of the server
+  std::string server_error;
+  Result<Identity> seen_by_server = Identity{};
+  Result<Identity> seen_by_client = Identity{};
+  std::string version;
+};
+
+Handshake shake(const SslContext& client_context, const SslContext& server_context) {
+  std::unique_ptr<SSL, decltype(&SSL_free)> client{SSL_new(client_context.get()), SSL_free};
+  std::unique_ptr<SSL, decltype(&SSL_free)> server{SSL_new(server_context.get()), SSL_free};
+  BIO* a = nullptr;
+  BIO* b = nullptr;
+  BIO_new_bio_pair(&a, 0, &b, 0);
+  SSL_set_bio(client.get(), a, a);
+  SSL_set_bio(server.get(), b, b);
+  SSL_set_connect_state(client.get());
+  SSL_set_accept_state(server.get());
+  Handshake result;
+  for (int i = 0; i < 10; ++i) {
+    if (SSL_do_handshake(client.get()) == 1) result.client_ok = true;
+    if (SSL_do_handshake(server.get()) == 1) result.server_ok = true;
+  }
+  result.client_error = verify_error(client.get());
+  result.server_error = verify_error(server.get());
+  result.seen_by_server = peer_identity(server.get());
+  result.seen_by_client = peer_identity(client.get());
+  result.version = SSL_get_version(server.get());
+  return result;
+}
+
+Handshake shake(const IssuedFiles& client, const IssuedFiles& server) {
+  auto c = make_ssl_context(credentials(client), TlsSide::client);
+  auto s = make_ssl_context(credentials(server), TlsSide::server);
+  if (!c || !s) {
+    ADD_FAILURE() << (!c ? c.error().message : s.error().message);
+    return {};
+  }
+  return shake(*c, *s);
+}
+
+class Pki : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(pki_init(dir())); }
+  fs::path dir() const { return directory_.path() / "pki"; }
+  IssuedFiles issue(PeerRole role, const std::string& name, Validity validity = {}) {
+    auto files = pki_issue(dir(), {role, name}, validity);
+    if (!files) throw std::runtime_error(files.error().message);
+    return *files;
+  }
+  Directory directory_;
+};
+
+TEST(Uri, RoundTripAndRefusals) {
+  const Identity identity{PeerRole::agent, "node-1.example"};
+  EXPECT_EQ(to_uri(identity), "urn:longhaul:agent:node-1.example");
+  EXPECT_EQ(*identity_from_uri(to_uri(identity)), identity);
+  for (const auto* bad :
+       {"", "urn:longhaul:agent:", "urn:longhaul:root:x", "urn:longhaul:agent:a b", "urn:longhaul:agent:a/b",
+        "urn:longhaul:agent:-x", "http://longhaul:agent:x", "urn:longhaul:agent:a,URI:urn:longhaul:controller:x"})
+    EXPECT_FALSE(identity_from_uri(bad)) << bad;
+  EXPECT_FALSE(identity_from_uri("urn:longhaul:agent:" + std::string(64, 'a')));
+}
+
+TEST(CheckIdentity, SaysWhoItIsInstead) {
+  EXPECT_TRUE(check_identity({PeerRole::agent, "a"}, PeerRole::agent));
+  EXPECT_TRUE(check_identity({PeerRole::agent, "a"}, PeerRole::agent, "a"));
+  EXPECT_THAT(check_identity({PeerRole::agent, "a"}, PeerRole::controller).error().message,
+              HasSubstr("expected a certificate for a controller, got one for agent 'a'"));
+  EXPECT_THAT(check_identity({PeerRole::agent, "a"}, PeerRole::agent, "b").error().message,
+              HasSubstr("expected the certificate of agent 'b', got that of 'a'"));
+}
+
+TEST_F(Pki, BothSidesKnowEachOther) {
+  const auto result = shake(issue(PeerRole::controller, "me"), issue(PeerRole::agent, "node"));
+  EXPECT_TRUE(result.client_ok && result.server_ok) << result.client_error << result.server_error;
+  EXPECT_EQ(result.version, "TLSv1.3");
+  ASSERT_TRUE(result.seen_by_server);
+  EXPECT_EQ(*result.seen_by_server, (Identity{PeerRole::controller, "me"}));
+  EXPECT_EQ(*result.seen_by_client, (Identity{PeerRole::agent, "node"}));
+}
+
+TEST_F(Pki, KeysAreTheirOwnersAlone) {
+  const auto files = issue(PeerRole::agent, "node");
+  for (const auto& key : {files.key, dir() / "ca.key"}) {
+    struct stat status {};
+    ASSERT_EQ(::stat(key.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600u) << key;
+  }
+  fs::permissions(files.key, fs::perms::group_read, fs::perm_options::add);
+  EXPECT_THAT(make_ssl_context(credentials(files), TlsSide::server).error().message, HasSubstr("chmod 600"));
+}
+
+TEST_F(Pki, RefusesAnotherAuthority) {
+  const auto other = directory_.path() / "other";
+  ASSERT_TRUE(pki_init(other));
+  const auto stranger = pki_issue(other, {PeerRole::controller, "me"});
+  ASSERT_TRUE(stranger);
+  // It trusts our authority, so that the agent is the one who refuses.
+  auto client = make_ssl_context(
+      {.ca = (dir() / "ca.pem").string(), .cert = stranger->cert.string(), .key = stranger->key.string()},
+      TlsSide::client);
+  auto server = make_ssl_context(credentials(issue(PeerRole::agent, "node")), TlsSide::server);
+  ASSERT_TRUE(client && server);
+  const auto result = shake(*client, *server);
+  EXPECT_FALSE(result.server_ok);
+  EXPECT_THAT(result.server_error, HasSubstr("issuer certificate"));
+}
+
+TEST_F(Pki, RefusesNoCertificateAndOldTls) {
+  auto server = make_ssl_context(credentials(issue(PeerRole::agent, "node")), TlsSide::server);
+  ASSERT_TRUE(server);
+  const SslContext nobody{SSL_CTX_new(TLS_client_method())};
+  EXPECT_FALSE(shake(nobody, *server).server_ok);
+  auto old = make_ssl_context(credentials(issue(PeerRole::controller, "me")), TlsSide::client);
+  SSL_CTX_set_min_proto_version(old->get(), TLS1_2_VERSION);
+  SSL_CTX_set_max_proto_version(old->get(), TLS1_2_VERSION);
+  EXPECT_FALSE(shake(*old, *server).server_ok);
+}
+
+TEST_F(Pki, RefusesExpired) {
+  const auto now = std::chrono::system_clock::now();
+  const auto result =
+      shake(issue(PeerRole::controller, "late", {.from = now - 48h, .lifetime = 24h}), issue(PeerRole::agent, "node"));
+  EXPECT_FALSE(result.server_ok);
+  EXPECT_THAT(result.server_error, HasSubstr("expired"));
+  const auto early = shake(issue(PeerRole::controller, "early", {.from = now + 48h, .lifetime = 24h}),
+                           issue(PeerRole::agent, "node2"));
+  EXPECT_FALSE(early.server_ok);
+  EXPECT_THAT(early.server_error, HasSubstr("not yet valid"));
+}
+
+TEST_F(Pki, RefusesRevokedAtOnce) {
+  const auto agent = issue(PeerRole::agent, "node");
+  const auto good = issue(PeerRole::controller, "good");
+  const auto lost = issue(PeerRole::controller, "lost");
+  const auto before = fingerprint(credentials(agent));
+  EXPECT_TRUE(shake(lost, agent).server_ok);
+  ASSERT_TRUE(pki_revoke(dir(), lost.cert));
+  ASSERT_TRUE(pki_revoke(dir(), lost.cert));  // twice is no error
+  EXPECT_NE(fingerprint(credentials(agent)), before);
+  const auto result = shake(lost, agent);
+  EXPECT_FALSE(result.server_ok);
+  EXPECT_THAT(result.server_error, HasSubstr("revoked"));
+  EXPECT_TRUE(shake(good, agent).server_ok);
+  ASSERT_TRUE(pki_revoke(dir(), agent.cert));
+  EXPECT_FALSE(shake(good, agent).client_ok);
+
+  const auto list = pki_list(dir());
+  ASSERT_TRUE(list) << list.error().message;
+  ASSERT_THAT(*list, SizeIs(3));
+  EXPECT_EQ((*list)[0].identity, (Identity{PeerRole::agent, "node"}));
+  EXPECT_TRUE((*list)[0].revoked);
+  EXPECT_FALSE((*list)[1].revoked);
+  EXPECT_FALSE((*list)[1].expired);
+  EXPECT_TRUE((*list)[2].revoked);
+}
+
+TEST_F(Pki, AnUnreadableRevocationListAdmitsNobody) {
+  const auto agent = issue(PeerRole::agent, "node");
+  std::ofstream(dir() / "crl.pem") << "rubbish\n";
+  EXPECT_THAT(make_ssl_context(credentials(agent), TlsSide::server).error().message,
+              HasSubstr("crl.pem: no revocation list"));
+}
+
+TEST_F(Pki, ACertificateServesItsOwnSideOnly) {
+  const auto a = issue(PeerRole::agent, "a");
+  const auto b = issue(PeerRole::agent, "b");
+  const auto c = issue(PeerRole::controller, "c");
+  const auto agent_calls = shake(a, b);
+  EXPECT_FALSE(agent_calls.server_ok);
+  EXPECT_THAT(agent_calls.server_error, HasSubstr("purpose"));
+  const auto controller_listens = shake(c, c);
+  EXPECT_FALSE(controller_listens.client_ok);
+}
+
+TEST_F(Pki, ErrorsNameTheFileAndTheRemedy) {
+  EXPECT_THAT(pki_init(dir()).error().message, HasSubstr("has an authority already"));
+  EXPECT_THAT(pki_issue(dir(), {PeerRole::agent, "../x"}).error().message, HasSubstr("expected a name"));
+  EXPECT_THAT(pki_issue(directory_.path() / "none", {PeerRole::agent, "x"}).error().message,
+              HasSubstr("longhaul pki init"));
+  const auto files = issue(PeerRole::agent, "node");
+  EXPECT_THAT(pki_issue(dir(), {PeerRole::agent, "node"}).error().message, HasSubstr("exists already"));
+  EXPECT_TRUE(pki_issue(dir(), {PeerRole::agent, "node"}, {}, true));
+  auto wrong = credentials(files);
+  wrong.key = issue(PeerRole::agent, "other").key.string();
+  EXPECT_THAT(make_ssl_context(wrong, TlsSide::server).error().message, HasSubstr("does not belong to"));
+  wrong.key = "/nowhere/key";
+  EXPECT_THAT(make_ssl_context(wrong, TlsSide::server).error().message, HasSubstr("/nowhere/key: No such file"));
+  wrong.cert = (dir() / "ca.key").string();
+  EXPECT_THAT(make_ssl_context(wrong, TlsSide::server).error().message, HasSubstr("no certificate in PEM format"));
+  const auto other = directory_.path() / "other";
+  ASSERT_TRUE(pki_init(other));
+  EXPECT_THAT(pki_revoke(other, files.cert).error().message, HasSubstr("was not issued by"));
+  EXPECT_EQ(*own_identity(credentials(files)), (Identity{PeerRole::agent, "node"}));
+}
+
+}  // namespace
+}  // namespace longhaul::agents
