@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kEnoughSamples = 20;
 
 enum class RequestKind {
   apply,     ///< impair: `engine`, `parameters`; replaces what this client applied before. Refused while another client holds
-  clear,     ///< take away what this client applied; ok when it applied nothing
+  clear,     ///< take away what this client applied; ok when it applied nothing. With `force`: what any client applied
   show,      ///< what is applied by whom and measured so far; changes nothing; anyone may
   measure,   ///< the measured window; ends it and begins the next. Refused while another client holds
   heartbeat  ///< renew the lease; see Reply::held
@@ -40,9 +40,10 @@ struct Request {
   RequestKind kind = RequestKind::heartbeat;
   std::optional<std::string> engine;  ///< apply: netem or nfqueue; absent: netem
   Parameters parameters;              ///< apply: impairment axes (degen/impairment/spec.hh), base units
+  std::optional<bool> force;          ///< clear only
   std::optional<std::string> client;  ///< who is asking, for people: "longhaul-agent on router"; any request may set it
 };
-BOOST_DESCRIBE_STRUCT(Request, (), (version, kind, engine, parameters, client))
+BOOST_DESCRIBE_STRUCT(Request, (), (version, kind, engine, parameters, force, client))
 
 /// One direction of the router. Times in ns. Residence = time from arrival on one interface to transmission on the other,
 /// by the kernel's own timestamps on one clock, of the probes since the last apply, clear or measure.
@@ -54,7 +55,7 @@ struct DirectionReport {
   std::int64_t p99 = 0;
   std::int64_t min = 0;
   std::int64_t max = 0;
-  std::int64_t unimpaired = 0;          ///< median residence at the last `measure` made while nothing was applied
+  std::int64_t unimpaired = 0;          ///< median residence in the last window (kEnoughSamples or more) in which nobody held the router
   std::uint64_t unimpaired_samples = 0; ///< 0: it was never measured, and `unimpaired` is 0
   std::uint64_t samples = 0;
   std::uint64_t lost = 0;        ///< probes that entered the router and did not leave

@@ -27,6 +27,11 @@ class Message {
   nlmsghdr* header_;
 };
 
+void acknowledge(Message& message) {
+  message.header()->nlmsg_flags |= NLM_F_ACK;
+  message.header()->nlmsg_seq = kConfigurationSequence;
+}
+
 std::uint64_t from_big_endian(std::uint64_t value) { return be64toh(value); }
 
 }  // namespace
@@ -34,7 +39,7 @@ std::uint64_t from_big_endian(std::uint64_t value) { return be64toh(value); }
 std::vector<std::byte> bind_message(std::uint16_t queue, std::uint32_t limit, bool lengths) {
   std::vector<std::byte> out;
   Message bind{NFQNL_MSG_CONFIG, queue};
-  bind.header()->nlmsg_flags |= NLM_F_ACK;
+  acknowledge(bind);
   nfq_nlmsg_cfg_put_cmd(bind.header(), 0, NFQNL_CFG_CMD_BIND);
   // The kernel gives NFQA_CAP_LEN, the whole length, with a truncated payload only.
   nfq_nlmsg_cfg_put_params(bind.header(), lengths ? NFQNL_COPY_PACKET : NFQNL_COPY_META, lengths ? 4 : 0);
@@ -48,7 +53,7 @@ std::vector<std::byte> bind_message(std::uint16_t queue, std::uint32_t limit, bo
 std::vector<std::byte> unbind_message(std::uint16_t queue) {
   std::vector<std::byte> out;
   Message unbind{NFQNL_MSG_CONFIG, queue};
-  unbind.header()->nlmsg_flags |= NLM_F_ACK;
+  acknowledge(unbind);
   nfq_nlmsg_cfg_put_cmd(unbind.header(), 0, NFQNL_CFG_CMD_UNBIND);
   unbind.append_to(out);
   return out;

@@ -57,8 +57,8 @@ OwnFd stamping_socket() {
   return fd;
 }
 
-// Sends a configuration message; returns 0 or the kernel's errno value. Packets that come in between are answered by
-// `packet` (there are none before the ruleset is there).
+// Sends a configuration message; returns 0 or the kernel's errno value. What comes before the acknowledgement is
+// skipped: configuration happens while no rule feeds the queue.
 int configure(int fd, const std::vector<std::byte>& message) {
   if (::send(fd, message.data(), message.size(), 0) < 0) return errno;
   alignas(nlmsghdr) std::array<char, 8192> buffer;
@@ -68,6 +68,7 @@ int configure(int fd, const std::vector<std::byte>& message) {
     if (size < 0) return errno;
     const auto* header = reinterpret_cast<const nlmsghdr*>(buffer.data());
     if (size < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(nlmsgerr))) || header->nlmsg_type != NLMSG_ERROR) continue;
+    if (header->nlmsg_seq != kConfigurationSequence) continue;  // about a verdict on a packet that had gone
     return -static_cast<const nlmsgerr*>(NLMSG_DATA(header))->error;
   }
 }
@@ -123,6 +124,7 @@ QueueWorker::~QueueWorker() {
   const std::uint64_t one = 1;
   if (::write(stop_.get(), &one, sizeof one) < 0) log::error("cannot stop netfilter queue {}: {}", queue_.number, errno_text(errno));
   if (thread_.joinable()) thread_.join();
+  if (!socket_) return;
   // Acknowledged, so that the number is free when this returns.
   if (const int error = configure(socket_.get(), unbind_message(queue_.number)); error != 0)
     log::warn("cannot give netfilter queue {} back: {}", queue_.number, errno_text(error));
@@ -138,8 +140,9 @@ void QueueWorker::run() noexcept {
   try {
     loop();
   } catch (const std::exception& e) {
-    // The socket closes with this object; until then the ruleset's `bypass` does not help, so say it loudly.
-    log::error("netfilter queue {} ({}) has stopped: {}", queue_.number, queue_.interface, e.what());
+    // Without its socket the queue is gone and the rule's `bypass` lets packets pass.
+    log::error("netfilter queue {} ({}) has stopped, packets pass unimpaired: {}", queue_.number, queue_.interface, e.what());
+    socket_.reset();
   }
 }
 

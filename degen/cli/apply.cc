@@ -1,0 +1,132 @@
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+
+#include "common/error.hh"
+#include "degen/cli/commands.hh"
+#include "degen/client/client.hh"
+#include "degen/impairment/spec.hh"
+
+namespace longhaul::degen {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+Result<Reply> ask(Client& client, const Request& request) {
+  auto reply = client.request(request);
+  if (reply && !reply->ok) return fail("{}", reply->error.value_or("refused without a reason"));
+  return reply;
+}
+
+void print(const Report& report, bool json) { fmt::print("{}{}", json ? to_json(report) : to_text(report), json ? "\n" : ""); }
+
+std::string progress_line(const Report& report) {
+  const auto part = [](const DirectionReport& r) {
+    if (r.samples == 0) return std::string{"no probes"};
+    return fmt::format("{} (p99 {}, {} probes, {} lost)",
+                       short_time(r.unimpaired_samples > 0 ? r.achieved : r.median), short_time(r.p99), r.samples, r.lost);
+  };
+  return fmt::format("measured: forward {}, back {}", part(report.forward), part(report.back));
+}
+
+// Shows the measured delay: on a terminal in place, elsewhere not at all.
+class Progress {
+ public:
+  explicit Progress(bool quiet) : shown_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
+  ~Progress() {
+    if (written_) fmt::print(stderr, "\n");
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void update(const Report& report) {
+    if (!shown_ || report.forward.samples + report.back.samples == 0) return;
+    fmt::print(stderr, "\r{}\033[K", progress_line(report));
+    std::fflush(stderr);
+    written_ = true;
+  }
+
+ private:
+  bool shown_;
+  bool written_ = false;
+};
+
+}  // namespace
+
+Result<ExitCode> apply(const ApplyOptions& options) {
+  const auto impairment = make_impairment(options.parameters);
+  if (!impairment) return tl::unexpected(impairment.error());
+
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) throw_errno("block signals", error);
+  const OwnFd stop{check(::signalfd(-1, &set, SFD_CLOEXEC), "create a signalfd")};
+
+  auto client = Client::connect(options.socket);
+  if (!client) return tl::unexpected(client.error());
+  Request request{.kind = RequestKind::apply, .engine = options.engine, .parameters = options.parameters, .force = {}, .client = "degen apply"};
+  auto reply = ask(*client, request);
+  if (!reply) return tl::unexpected(reply.error());
+  if (!options.json) {
+    print(*reply->report, false);
+    fmt::print("applied; it is held {}\n", options.duration ? "for " + format_quantity(Kind::duration, options.duration->count()) : "until Ctrl-C");
+    std::fflush(stdout);
+  }
+
+  const auto end = SteadyClock::now() + options.duration.value_or(Nanoseconds{0});
+  const Request look{.kind = RequestKind::show, .engine = {}, .parameters = {}, .force = {}, .client = {}};
+  bool interrupted = false;
+  {
+    Progress progress{options.json};
+    for (;;) {
+      auto pause = kHeartbeat;
+      if (options.duration) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - SteadyClock::now());
+        if (left.count() <= 0) break;
+        pause = std::min(pause, left);
+      }
+      pollfd wait{.fd = stop.get(), .events = POLLIN, .revents = 0};
+      if (::poll(&wait, 1, static_cast<int>(pause.count())) > 0) {
+        interrupted = true;
+        break;
+      }
+      reply = ask(*client, look);  // renews the lease too
+      if (!reply) return tl::unexpected(reply.error());
+      if (!reply->held) return fail("degen no longer applies it: another client took the router, or this one was silent for too long");
+      progress.update(*reply->report);
+    }
+  }
+  // The last look before it goes; then clear, so that nothing is left when this program is gone.
+  reply = ask(*client, look);
+  if (!reply) return tl::unexpected(reply.error());
+  print(*reply->report, options.json);
+  const auto cleared = ask(*client, {.kind = RequestKind::clear, .engine = {}, .parameters = {}, .force = {}, .client = {}});
+  if (!cleared) return tl::unexpected(cleared.error());
+  return interrupted ? ExitCode::interrupted : ExitCode::ok;
+}
+
+Result<ExitCode> show(const std::string& socket, bool json) {
+  auto client = Client::connect(socket);
+  if (!client) return tl::unexpected(client.error());
+  const auto reply = ask(*client, {.kind = RequestKind::show, .engine = {}, .parameters = {}, .force = {}, .client = "degen show"});
+  if (!reply) return tl::unexpected(reply.error());
+  print(*reply->report, json);
+  return ExitCode::ok;
+}
+
+Result<ExitCode> clear(const std::string& socket, bool force, bool json) {
+  auto client = Client::connect(socket);
+  if (!client) return tl::unexpected(client.error());
+  const auto reply = ask(*client, {.kind = RequestKind::clear, .engine = {}, .parameters = {}, .force = force, .client = "degen clear"});
+  if (!reply) return tl::unexpected(reply.error());
+  if (!reply->report->holder.empty())
+    return fail("{} holds the router and is alive: end it, or use --force", reply->report->holder);
+  print(*reply->report, json);
+  return ExitCode::ok;
+}
+
+}  // namespace longhaul::degen

@@ -1,0 +1,44 @@
+// The commands of the program `degen`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/result.hh"
+#include "degen/client/messages.hh"
+#include "model/parameter.hh"
+#include "model/units.hh"
+
+namespace longhaul::degen {
+
+struct ServeOptions {
+  std::string socket;  ///< empty: degen.sock in the run directory
+  std::string run_directory = "/run/degen";
+  std::vector<std::string> client_side;
+  std::vector<std::string> server_side;
+  std::optional<std::string> group;
+  std::string mode = "0660";  ///< octal
+  Nanoseconds spin{0};
+};
+
+struct ApplyOptions {
+  std::string socket{kDefaultSocket};
+  std::string engine = "netem";
+  Parameters parameters;
+  std::optional<Nanoseconds> duration;  ///< empty: until Ctrl-C
+  bool json = false;
+};
+
+/// Each runs to its end; the error's exit code is the program's.
+Result<ExitCode> serve(const ServeOptions& options);
+Result<ExitCode> apply(const ApplyOptions& options);
+Result<ExitCode> show(const std::string& socket, bool json);
+Result<ExitCode> clear(const std::string& socket, bool force, bool json);
+
+/// A report for people. Pure.
+std::string to_text(const Report& report);
+/// "5.012ms": microseconds are as fine as people want it. Pure.
+std::string short_time(std::int64_t nanoseconds);
+
+}  // namespace longhaul::degen

@@ -1,0 +1,126 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <fmt/ranges.h>
+
+#include "common/version.hh"
+#include "degen/cli/commands.hh"
+#include "degen/impairment/plan.hh"
+
+namespace longhaul::degen {
+namespace {
+
+constexpr auto kExamples = R"(Examples:
+  degen serve --client-side eth0 --server-side eth1         on the router, as root
+  degen apply --delay 20ms                                  20 ms each way, until Ctrl-C
+  degen apply --delay 5ms --delay-back 50ms --for 60s       an asymmetric WAN for a minute
+  degen apply --delay 10ms --jitter 1ms --distribution normal --loss 0.1% --rate 100Mbit/s
+  degen apply --engine nfqueue --delay 1ms
+  degen show --json
+
+Delays are one-way, forward is client to server. What a client applied is cleared when the client ends, whatever ends it.)";
+
+std::string option_name(const std::string& axis) {
+  std::string name = "--" + axis;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+// One option an axis, from the one declaration. Values are read into `parameters` while options are parsed.
+void add_axes(CLI::App& command, Parameters& parameters) {
+  for (const auto& axis : impairment_axes()) {
+    auto help = axis.help;
+    if (!axis.choices.empty()) help += fmt::format(" ({})", fmt::join(axis.choices, ", "));
+    if (axis.fallback) help += fmt::format(" [{}]", format_value(axis, *axis.fallback));
+    const auto read = [&parameters, &axis](const std::string& text) {
+      const auto value = parse_value(axis, text);
+      if (!value) throw CLI::ValidationError(option_name(axis.name), value.error().message);
+      parameters[axis.name] = *value;
+    };
+    command.add_option_function<std::string>(option_name(axis.name), read, help)
+        ->group(axis.name.ends_with("_back") ? "Server to client" : "Impairment");
+  }
+}
+
+CLI::Option* add_duration(CLI::App& command, const std::string& name, std::function<void(Nanoseconds)> take, const std::string& help) {
+  return command.add_option_function<std::string>(
+      name,
+      [name, take](const std::string& text) {
+        const auto value = parse_quantity(Kind::duration, text);
+        if (!value) throw CLI::ValidationError(name, value.error().message);
+        take(Nanoseconds{*value});
+      },
+      help);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"degen: delays and degrades the packets that this router forwards, to look like a WAN", "degen"};
+  app.set_version_flag("--version", version_text());
+  app.require_subcommand(1);
+  app.footer(kExamples);
+  app.get_formatter()->column_width(34);
+
+  std::string socket{kDefaultSocket};
+  bool json = false;
+  bool force = false;
+  ServeOptions serve_options;
+  ApplyOptions apply_options;
+  const auto add_socket = [&](CLI::App& command) { command.add_option("--socket", socket, "socket of the service")->capture_default_str(); };
+  const auto add_json = [&](CLI::App& command) { command.add_flag("--json", json, "print one JSON document"); };
+
+  auto& serving = *app.add_subcommand("serve", "the service on the router; needs CAP_NET_ADMIN and CAP_NET_RAW");
+  serving.add_option("--client-side", serve_options.client_side, "interfaces towards the clients, separated by commas")->delimiter(',')->required();
+  serving.add_option("--server-side", serve_options.server_side, "interfaces towards the servers")->delimiter(',')->required();
+  serving.add_option("--socket", serve_options.socket, "socket for clients [RUN-DIR/degen.sock]");
+  serving.add_option("--run-dir", serve_options.run_directory, "where it writes what it owns in the kernel")->capture_default_str();
+  serving.add_option("--group", serve_options.group, "group that may use the socket");
+  serving.add_option("--socket-mode", serve_options.mode, "mode of the socket, octal")->capture_default_str();
+  add_duration(serving, "--spin", [&](Nanoseconds value) { serve_options.spin = value; },
+               "engine nfqueue spins for this long before a packet is due: sharper, but takes the processor [0]");
+
+  auto& applying = *app.add_subcommand("apply", "impair, and stay in the foreground until Ctrl-C");
+  add_socket(applying);
+  add_json(applying);
+  applying.add_option("--engine", apply_options.engine, fmt::format("{}", fmt::join(engine_names(), " or ")))->capture_default_str();
+  add_duration(applying, "--for", [&](Nanoseconds value) { apply_options.duration = value; }, "end after this time");
+  add_axes(applying, apply_options.parameters);
+
+  auto& showing = *app.add_subcommand("show", "what is applied, by whom, and the delay that probes meet");
+  add_socket(showing);
+  add_json(showing);
+
+  auto& clearing = *app.add_subcommand("clear", "take an impairment away from whoever holds it");
+  add_socket(clearing);
+  add_json(clearing);
+  clearing.add_flag("--force", force, "even if its client is alive");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? static_cast<int>(ExitCode::ok) : static_cast<int>(ExitCode::usage);
+  }
+  apply_options.socket = socket;
+  apply_options.json = json;
+
+  Result<ExitCode> result = ExitCode::ok;
+  if (serving.parsed()) result = serve(serve_options);
+  if (applying.parsed()) result = apply(apply_options);
+  if (showing.parsed()) result = show(socket, json);
+  if (clearing.parsed()) result = clear(socket, force, json);
+  if (result) return static_cast<int>(*result);
+  fmt::print(stderr, "degen: {}\n", result.error().message);
+  return static_cast<int>(result.error().exit_code);
+}
+
+}  // namespace
+}  // namespace longhaul::degen
+
+int main(int argc, char** argv) {
+  try {
+    return longhaul::degen::run(argc, argv);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "degen: {}\n", e.what());
+    return static_cast<int>(longhaul::ExitCode::failure);
+  }
+}

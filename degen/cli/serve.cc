@@ -1,0 +1,103 @@
+#include <grp.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+
+#include "common/error.hh"
+#include "common/log.hh"
+#include "degen/cli/commands.hh"
+#include "degen/engines/netem.hh"
+#include "degen/engines/nfqueue.hh"
+#include "degen/service/server.hh"
+
+namespace longhaul::degen {
+namespace {
+
+std::int64_t mtu_of(const std::string& interface) {
+  const OwnFd fd{check(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "create a socket")};
+  ifreq request{};
+  std::memcpy(request.ifr_name, interface.data(), std::min(interface.size(), sizeof request.ifr_name - 1));
+  // An interface that is away for the moment: applying will say so; until then any size serves.
+  if (::ioctl(fd.get(), SIOCGIFMTU, &request) < 0) return 1500;
+  return std::max(request.ifr_mtu, 68);
+}
+
+std::vector<Interface> read_interfaces(const std::vector<std::string>& names) {
+  std::vector<Interface> interfaces;
+  for (const auto& name : names) interfaces.push_back({.name = name, .mtu = mtu_of(name)});
+  return interfaces;
+}
+
+Result<void> check_interfaces(const ServeOptions& options) {
+  std::vector<std::string> seen;
+  for (const auto* side : {&options.client_side, &options.server_side}) {
+    for (const auto& name : *side) {
+      if (if_nametoindex(name.c_str()) == 0) return refuse("{}: there is no such network interface", name);
+      if (std::find(seen.begin(), seen.end(), name) != seen.end())
+        return refuse("{}: named twice; an interface is on one side of the router", name);
+      seen.push_back(name);
+    }
+  }
+  if (seen.size() > kMaxInterfaces) return refuse("{} interfaces; at most {} are served", seen.size(), kMaxInterfaces);
+  return {};
+}
+
+Result<SocketOptions> socket_options(const ServeOptions& options) {
+  SocketOptions socket{.path = options.socket.empty() ? options.run_directory + "/degen.sock" : options.socket, .group = {}};
+  unsigned mode = 0;
+  const auto* end = options.mode.data() + options.mode.size();
+  if (const auto [at, ec] = std::from_chars(options.mode.data(), end, mode, 8); ec != std::errc{} || at != end || mode > 0777)
+    return refuse("--socket-mode: expected an octal mode such as 0660, got '{}'", options.mode);
+  socket.mode = static_cast<mode_t>(mode);
+  if (options.group) {
+    const auto* group = ::getgrnam(options.group->c_str());
+    if (group == nullptr) return refuse("--group: there is no group '{}'", *options.group);
+    socket.group = group->gr_gid;
+  }
+  return socket;
+}
+
+// Blocked before any thread exists, so that every thread inherits it.
+OwnFd signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) throw_errno("block signals", error);
+  return OwnFd{check(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), "create a signalfd")};
+}
+
+}  // namespace
+
+Result<ExitCode> serve(const ServeOptions& options) {
+  if (auto ok = check_interfaces(options); !ok) return tl::unexpected(ok.error());
+  const auto socket = socket_options(options);
+  if (!socket) return tl::unexpected(socket.error());
+  const auto stop = signals();
+  const auto directory = RunDirectory::open(options.run_directory);
+  if (!directory) return tl::unexpected(directory.error());
+
+  const auto sides = [&options] {
+    return Sides{.client = read_interfaces(options.client_side), .server = read_interfaces(options.server_side)};
+  };
+  std::vector<std::unique_ptr<Engine>> engines;
+  engines.push_back(std::make_unique<NetemEngine>());
+  engines.push_back(std::make_unique<NfqueueEngine>(WorkerOptions{.spin = options.spin}));
+  Controller controller{sides, std::move(engines), *directory};
+  for (const auto& what : controller.sweep()) log::warn("removed what an earlier degen left: {}", what);
+  Capture capture{sides()};
+  Listener listener{*socket};
+  Server server{listener, controller, &capture};
+  log::info("degen serves on {}", listener.path());
+  server.run(stop.get());
+  return ExitCode::ok;
+}
+
+}  // namespace longhaul::degen

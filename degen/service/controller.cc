@@ -1,0 +1,306 @@
+#include "degen/service/controller.hh"
+
+#include <algorithm>
+
+#include "common/log.hh"
+
+namespace longhaul::degen {
+namespace {
+
+constexpr Nanoseconds kTransit = std::chrono::milliseconds{500};  // of a probe, beyond what is asked
+constexpr std::size_t kMaxName = 64;
+
+Reply refused(const Error& error) {
+  Reply reply;
+  reply.error = error.message;
+  return reply;
+}
+
+std::vector<std::string> all_interfaces(const Sides& sides) {
+  std::vector<std::string> names;
+  for (const auto& interface : sides.client) names.push_back(interface.name);
+  for (const auto& interface : sides.server) names.push_back(interface.name);
+  return names;
+}
+
+// Lateness can be told where the median of the residence is the delay and nothing else.
+bool plain(const Direction& direction) {
+  return direction.delay.count() > 0 && direction.jitter.count() == 0 && direction.rate.bits_per_second == 0;
+}
+
+std::string printable(const std::string& name) {
+  std::string text = name.substr(0, kMaxName);
+  std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c == 0x7f; }, '?');
+  return text;
+}
+
+}  // namespace
+
+Controller::Controller(std::function<Sides()> sides, std::vector<std::unique_ptr<Engine>> engines, const RunDirectory& directory)
+    : sides_(std::move(sides)), engines_(std::move(engines)), directory_(directory) {
+  const auto text = directory_.read(kCalibrationFile);
+  if (text.empty()) return;
+  if (auto calibration = calibration_from_json(text)) {
+    calibration_ = std::move(*calibration);
+  } else {
+    log::warn("{} is not used: {}", directory_.file(kCalibrationFile), calibration.error().message);
+  }
+}
+
+Controller::~Controller() { clear(); }
+
+std::vector<std::string> Controller::sweep() {
+  auto interfaces = all_interfaces(sides_());
+  if (const auto text = directory_.read(kOwnershipFile); !text.empty()) {
+    if (const auto owned = ownership_from_json(text)) {
+      // Its service may have had other interfaces than this one.
+      for (const auto& name : owned->interfaces)
+        if (std::find(interfaces.begin(), interfaces.end(), name) == interfaces.end()) interfaces.push_back(name);
+    } else {
+      log::warn("{}: {}", directory_.file(kOwnershipFile), owned.error().message);
+    }
+  }
+  std::vector<std::string> removed;
+  for (const auto& engine : engines_)
+    for (auto& what : engine->sweep(interfaces)) removed.push_back(std::move(what));
+  directory_.remove(kOwnershipFile);
+  return removed;
+}
+
+void Controller::connected(ClientId client, std::string peer) { peers_.push_back({client, std::move(peer), {}}); }
+
+void Controller::disconnected(ClientId client) {
+  if (holds(client)) {
+    log::info("{} has gone: its impairment is cleared", holder_->name);
+    clear();
+  }
+  std::erase_if(peers_, [&](const auto& peer) { return peer.client == client; });
+}
+
+void Controller::tick(const Now& now) {
+  if (!holder_ || now.steady - holder_->last_heard < kLease) return;
+  log::warn("nothing came from {} for {} ms: its impairment is cleared", holder_->name, kLease.count());
+  clear();
+}
+
+std::optional<Nanoseconds> Controller::deadline() const {
+  if (!holder_) return {};
+  return holder_->last_heard + kLease;
+}
+
+Reply Controller::handle(ClientId client, const Request& request, const Now& now) {
+  try {
+    return decide(client, request, now);
+  } catch (const std::exception& e) {
+    // The kernel or the run directory failed in the middle: unimpaired is the state that can be vouched for.
+    log::error("{}: {}; all impairments are cleared", name_of(client), e.what());
+    clear();
+    return refused({fmt::format("degen failed: {}", e.what())});
+  }
+}
+
+Reply Controller::decide(ClientId client, const Request& request, const Now& now) {
+  tick(now);  // a request that comes too late finds its impairment gone
+  if (holds(client)) holder_->last_heard = now.steady;
+  if (request.client)
+    for (auto& peer : peers_)
+      if (peer.client == client) peer.name = printable(*request.client);
+  Reply reply;
+  switch (request.kind) {
+    case RequestKind::apply: reply = apply(client, request, now); break;
+    case RequestKind::measure: reply = measure(client, now); break;
+    case RequestKind::show:
+      reply.ok = true;
+      reply.report = report();
+      break;
+    case RequestKind::clear:
+      if (holds(client) || (holder_ && request.force.value_or(false))) {
+        if (!holds(client)) log::warn("{} takes the router from {}", name_of(client), holder_->name);
+        close_window(now);
+        clear();
+      }
+      reply.ok = true;
+      reply.report = report();
+      break;
+    case RequestKind::heartbeat: reply.ok = true; break;
+  }
+  reply.held = holds(client);
+  return reply;
+}
+
+Result<void> Controller::admit(ClientId client) const {
+  if (!holder_ || holds(client)) return {};
+  return refuse("the router is held by {} ({}): wait until it lets go, or end it", holder_->name, describe(plan_->asked));
+}
+
+Reply Controller::apply(ClientId client, const Request& request, const Now& now) {
+  if (auto ok = admit(client); !ok) return refused(ok.error());
+  const auto impairment = make_impairment(request.parameters);
+  if (!impairment) return refused(impairment.error());
+  const auto name = request.engine.value_or(engine_names().front());
+  const Lateness lateness{.forward = calibration_.estimate(name, Way::forward, impairment->forward.delay),
+                          .back = calibration_.estimate(name, Way::back, impairment->back.delay)};
+  const auto plan = make_plan(*impairment, name, sides_(), lateness);
+  if (!plan) return refused(plan.error());
+  if (engine(name) == nullptr) return refused({fmt::format("engine {} is not available in this service", name)});
+  if (const auto ok = engine(name)->check(*plan); !ok) return refused(ok.error());
+
+  close_window(now);
+  if (const auto ok = install(*plan, name_of(client)); !ok) {
+    clear();
+    return refused(ok.error());
+  }
+  plan_ = *plan;
+  holder_ = Holder{.client = client, .name = name_of(client), .last_heard = now.steady};
+  matcher_.reset();
+  open_window();
+  Reply reply;
+  reply.ok = true;
+  reply.report = report();
+  return reply;
+}
+
+Result<void> Controller::install(const Plan& plan, const std::string& holder) {
+  Engine* next = engine(plan.engine);
+  if (active_ != nullptr && active_ != next) {
+    active_->clear();
+    active_ = nullptr;
+  }
+  if (plan.empty()) {
+    if (active_ != nullptr) active_->clear();
+    active_ = nullptr;
+    directory_.remove(kOwnershipFile);
+    return {};
+  }
+  // Until apply() is through, the old plan's objects may be there too.
+  auto owned = ownership_of(plan, holder);
+  if (plan_)
+    for (const auto& name : ownership_of(*plan_, holder).interfaces) owned.add(name);
+  directory_.write(kOwnershipFile, to_json(owned));
+  active_ = next;
+  return next->apply(plan);
+}
+
+void Controller::clear() {
+  if (active_ != nullptr) active_->clear();
+  active_ = nullptr;
+  holder_.reset();
+  plan_.reset();
+  matcher_.reset();
+  open_window();
+  directory_.remove(kOwnershipFile);
+}
+
+Reply Controller::measure(ClientId client, const Now& now) {
+  if (auto ok = admit(client); !ok) return refused(ok.error());
+  matcher_.expire(now.real, patience());
+  Reply reply;
+  reply.ok = true;
+  reply.report = report();
+  close_window(now);
+  // The report says what the next apply will use.
+  if (plan_) {
+    reply.report->forward.lateness = calibration_.estimate(plan_->engine, Way::forward, plan_->asked.forward.delay).count();
+    reply.report->back.lateness = calibration_.estimate(plan_->engine, Way::back, plan_->asked.back.delay).count();
+  }
+  matcher_.begin_window();
+  open_window();
+  return reply;
+}
+
+// Learns from the window that ends. While somebody holds the router, if only with a delay of 0, packets may be those of
+// its workload: the unimpaired residence is learnt when nobody does.
+void Controller::close_window(const Now& now) {
+  matcher_.expire(now.real, patience());
+  bool learnt = false;
+  for (const auto way : {Way::forward, Way::back}) {
+    const auto residence = matcher_.residence(way);
+    if (residence.samples < kEnoughSamples) continue;
+    const auto& baseline = calibration_.baseline(way);
+    if (!plan_) {
+      calibration_.baseline(way) = {.median = residence.median, .samples = residence.samples};
+      learnt = true;
+    } else if (plain(plan_->asked.way(way)) && baseline.samples > 0) {
+      const Nanoseconds late{residence.median - baseline.median - plan_->programmed(way).count()};
+      calibration_.learn(plan_->engine, way, plan_->asked.way(way).delay, late);
+      learnt = true;
+    }
+  }
+  if (learnt) directory_.write(kCalibrationFile, to_json(calibration_));
+}
+
+void Controller::open_window() {
+  window_forward_ = active_ == nullptr ? Counters{} : active_->counters(Way::forward);
+  window_back_ = active_ == nullptr ? Counters{} : active_->counters(Way::back);
+}
+
+Nanoseconds Controller::patience() const {
+  if (!plan_) return kTransit;
+  // A limited rate holds packets for as long as its queue lasts.
+  Nanoseconds longest{0};
+  for (const auto way : {Way::forward, Way::back}) {
+    const auto& direction = plan_->asked.way(way);
+    auto time = direction.longest();
+    if (const auto rate = direction.rate.bits_per_second; rate > 0)
+      time += Nanoseconds{static_cast<std::int64_t>(static_cast<double>(plan_->limit(way)) * 1514 * 8e9 / static_cast<double>(rate))};
+    longest = std::max(longest, time);
+  }
+  return longest + kTransit;
+}
+
+DirectionReport Controller::direction_report(Way way) const {
+  DirectionReport report;
+  const auto residence = matcher_.residence(way);
+  const auto& baseline = calibration_.baseline(way);
+  report.median = residence.median;
+  report.p99 = residence.p99;
+  report.min = residence.min;
+  report.max = residence.max;
+  report.samples = residence.samples;
+  report.lost = residence.lost;
+  report.duplicated = residence.duplicated;
+  report.reordered = residence.reordered;
+  report.unimpaired = baseline.median;
+  report.unimpaired_samples = baseline.samples;
+  if (residence.samples > 0) report.achieved = residence.median - baseline.median;
+  if (plan_) {
+    report.asked = plan_->asked.way(way).delay.count();
+    report.programmed = plan_->programmed(way).count();
+    report.queue_limit = plan_->limit(way);
+    report.lateness = calibration_.estimate(plan_->engine, way, plan_->asked.way(way).delay).count();
+  }
+  if (active_ != nullptr) {
+    const auto counters = active_->counters(way);
+    const auto& began = way == Way::forward ? window_forward_ : window_back_;
+    report.dropped = counters.dropped - std::min(began.dropped, counters.dropped);
+    report.overflowed = counters.overflowed - std::min(began.overflowed, counters.overflowed);
+  }
+  return report;
+}
+
+Report Controller::report() const {
+  Report report;
+  report.impaired = active_ != nullptr;
+  if (plan_) {
+    report.engine = plan_->engine;
+    report.holder = holder_->name;
+    report.parameters = to_parameters(plan_->asked);
+  }
+  report.forward = direction_report(Way::forward);
+  report.back = direction_report(Way::back);
+  return report;
+}
+
+Engine* Controller::engine(std::string_view name) const {
+  for (const auto& engine : engines_)
+    if (engine->name() == name) return engine.get();
+  return nullptr;
+}
+
+std::string Controller::name_of(ClientId client) const {
+  for (const auto& peer : peers_)
+    if (peer.client == client) return peer.name.empty() ? peer.peer : fmt::format("{} ({})", peer.name, peer.peer);
+  return fmt::format("client {}", client);
+}
+
+}  // namespace longhaul::degen

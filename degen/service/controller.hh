@@ -1,0 +1,94 @@
+// What degen does about requests, lost clients and the passing of time. No I/O of its own but the run directory's files:
+// engines, sightings and the time come from outside.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "degen/client/messages.hh"
+#include "degen/engines/engine.hh"
+#include "degen/service/calibration.hh"
+#include "degen/service/matcher.hh"
+#include "degen/service/ownership.hh"
+
+namespace longhaul::degen {
+
+/// The two clocks that the controller needs, read together.
+struct Now {
+  Nanoseconds steady{0};  ///< CLOCK_MONOTONIC: leases
+  Nanoseconds real{0};    ///< CLOCK_REALTIME: the clock of the packets' timestamps
+};
+
+using ClientId = std::uint64_t;
+
+class Controller {
+ public:
+  /// `sides` is asked at every apply (an MTU may change). The run directory outlives the controller.
+  Controller(std::function<Sides()> sides, std::vector<std::unique_ptr<Engine>> engines, const RunDirectory& directory);
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  /// Clears what an earlier process left: what its ownership file names, and degen's own objects on all interfaces. Says
+  /// what it removed. Call once, before the first request.
+  std::vector<std::string> sweep();
+
+  /// `peer` names the client for people ("pid 12").
+  void connected(ClientId client, std::string peer);
+  Reply handle(ClientId client, const Request& request, const Now& now);
+  void disconnected(ClientId client);
+
+  /// Clears when the holder's lease has run out.
+  void tick(const Now& now);
+  /// When tick() is needed next; empty: not at all.
+  std::optional<Nanoseconds> deadline() const;
+
+  void see(const Sighting& sighting) { matcher_.see(sighting); }
+
+  /// Takes everything away (exit).
+  void clear();
+
+  Report report() const;
+
+ private:
+  struct Holder {
+    ClientId client = 0;
+    std::string name;
+    Nanoseconds last_heard{0};
+  };
+  Reply decide(ClientId client, const Request& request, const Now& now);
+  Reply apply(ClientId client, const Request& request, const Now& now);
+  Reply measure(ClientId client, const Now& now);
+  Result<void> install(const Plan& plan, const std::string& holder);
+  Result<void> admit(ClientId client) const;
+  bool holds(ClientId client) const { return holder_ && holder_->client == client; }
+  Engine* engine(std::string_view name) const;
+  std::string name_of(ClientId client) const;
+  Nanoseconds patience() const;
+  void close_window(const Now& now);
+  void open_window();
+  DirectionReport direction_report(Way way) const;
+
+  struct Peer {
+    ClientId client;
+    std::string peer;
+    std::string name;
+  };
+  std::function<Sides()> sides_;
+  std::vector<std::unique_ptr<Engine>> engines_;
+  const RunDirectory& directory_;
+  Calibration calibration_;
+  Matcher matcher_;
+  std::vector<Peer> peers_;
+  std::optional<Holder> holder_;
+  std::optional<Plan> plan_;  // applied; set exactly while there is a holder
+  Engine* active_ = nullptr;  // whose objects are in the kernel
+  Counters window_forward_;   // the engine's counters when the window began
+  Counters window_back_;
+};
+
+}  // namespace longhaul::degen

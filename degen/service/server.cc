@@ -1,0 +1,151 @@
+#include "degen/service/server.hh"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "common/error.hh"
+#include "common/log.hh"
+
+namespace longhaul::degen {
+namespace {
+
+constexpr std::size_t kMaxClients = 64;
+constexpr std::size_t kMaxUnsent = 1 << 20;  // of a client that asks and does not read
+
+Nanoseconds read_clock(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return std::chrono::seconds{time.tv_sec} + Nanoseconds{time.tv_nsec};
+}
+
+std::string peer_name(int fd) {
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return "unknown process";
+  return fmt::format("pid {}, uid {}", credentials.pid, credentials.uid);
+}
+
+}  // namespace
+
+Now read_clocks() { return {.steady = read_clock(CLOCK_MONOTONIC), .real = read_clock(CLOCK_REALTIME)}; }
+
+Listener::Listener(const SocketOptions& options) : path_(options.path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path_.size() >= sizeof address.sun_path) throw_errno(fmt::format("listen on {}", path_), ENAMETOOLONG);
+  std::memcpy(address.sun_path, path_.data(), path_.size());
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  fd_ = OwnFd{check(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "create a unix socket")};
+  const OwnFd probe{check(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "create a unix socket")};
+  if (::connect(probe.get(), generic, sizeof address) == 0) throw_errno(fmt::format("listen on {} (another degen serves there)", path_), EADDRINUSE);
+  if (errno == ECONNREFUSED) ::unlink(path_.c_str());
+  // Nobody gets in before mode and group are right: connect(2) needs write permission on the file.
+  const auto old_mask = ::umask(0777);
+  const int bound = ::bind(fd_.get(), generic, sizeof address);
+  const int error = errno;
+  ::umask(old_mask);
+  if (bound != 0) throw_errno(fmt::format("listen on {}", path_), error);
+  if (options.group) check(::chown(path_.c_str(), static_cast<uid_t>(-1), *options.group), fmt::format("give {} to its group", path_));
+  check(::chmod(path_.c_str(), options.mode), fmt::format("set the mode of {}", path_));
+  check(::listen(fd_.get(), 16), fmt::format("listen on {}", path_));
+}
+
+Listener::~Listener() { ::unlink(path_.c_str()); }
+
+void Server::accept() {
+  for (;;) {
+    OwnFd fd{::accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+    if (!fd) {
+      if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) log::warn("cannot accept a client: {}", errno_text(errno));
+      return;
+    }
+    if (connections_.size() >= kMaxClients) {
+      log::warn("{} clients are connected, another is turned away", connections_.size());
+      continue;
+    }
+    const auto id = next_id_++;
+    controller_.connected(id, peer_name(fd.get()));
+    connections_.emplace(id, Connection{.fd = std::move(fd), .out = {}});
+  }
+}
+
+bool Server::flush(Connection& connection) {
+  while (!connection.out.empty()) {
+    const auto count = ::send(connection.fd.get(), connection.out.data(), connection.out.size(), MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno == EAGAIN && connection.out.size() <= kMaxUnsent;
+    connection.out.erase(0, static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+// False: the connection is to be closed.
+bool Server::receive(ClientId id, Connection& connection) {
+  std::array<char, 16384> buffer;
+  const auto count = ::recv(connection.fd.get(), buffer.data(), buffer.size(), 0);
+  if (count < 0) return errno == EAGAIN || errno == EINTR;
+  if (count == 0) return false;
+  std::optional<Error> broken;
+  if (auto ok = connection.decoder.feed({buffer.data(), static_cast<std::size_t>(count)}); !ok) broken = ok.error();
+  for (std::string text; !broken && connection.decoder.next(text);) {
+    const auto request = request_from_json(text);
+    if (!request) {
+      broken = request.error();
+      break;
+    }
+    connection.out += encode_frame(to_json(controller_.handle(id, *request, read_clocks())));
+  }
+  if (broken) {
+    // A bad message gets an error and a closed connection.
+    Reply reply;
+    reply.error = "bad request: " + broken->message;
+    connection.out += encode_frame(to_json(reply));
+  }
+  return flush(connection) && !broken;
+}
+
+void Server::run(int stop) {
+  for (;;) {
+    std::vector<pollfd> wait{{.fd = stop, .events = POLLIN, .revents = 0}, {.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
+    if (capture_ != nullptr) wait.push_back({.fd = capture_->fd(), .events = POLLIN, .revents = 0});
+    const auto first = wait.size();
+    std::vector<ClientId> ids;
+    for (const auto& [id, connection] : connections_) {
+      const auto events = static_cast<short>(connection.out.empty() ? POLLIN : POLLIN | POLLOUT);
+      wait.push_back({.fd = connection.fd.get(), .events = events, .revents = 0});
+      ids.push_back(id);
+    }
+    int timeout = -1;
+    if (const auto deadline = controller_.deadline()) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - read_clocks().steady);
+      timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
+    }
+    if (::poll(wait.data(), wait.size(), timeout) < 0 && errno != EINTR) throw_errno("wait for clients");
+    if (wait[0].revents != 0) return;
+    // Probes first: a measure request that came with them is to see them.
+    if (capture_ != nullptr && wait[2].revents != 0) capture_->drain([&](const Sighting& s) { controller_.see(s); });
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto revents = wait[first + i].revents;
+      if (revents == 0) continue;
+      auto& connection = connections_.at(ids[i]);
+      bool alive = (revents & (POLLIN | POLLHUP | POLLERR)) == 0 || receive(ids[i], connection);
+      if (alive && (revents & POLLOUT) != 0) alive = flush(connection);
+      if (alive) continue;
+      connections_.erase(ids[i]);
+      controller_.disconnected(ids[i]);
+    }
+    if (wait[1].revents != 0) accept();
+    controller_.tick(read_clocks());
+  }
+}
+
+}  // namespace longhaul::degen

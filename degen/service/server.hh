@@ -1,0 +1,68 @@
+// degen's socket and its loop: clients, captured probes, signals, leases. One thread; the engines may have their own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/fd.hh"
+#include "common/frame.hh"
+#include "degen/service/capture.hh"
+#include "degen/service/controller.hh"
+
+namespace longhaul::degen {
+
+struct SocketOptions {
+  std::string path{kDefaultSocket};
+  mode_t mode = 0660;
+  std::optional<gid_t> group;
+};
+
+/// A listening unix socket whose file goes when it goes.
+class Listener {
+ public:
+  /// Replaces a socket file that nobody listens on. Throws std::system_error (EADDRINUSE: somebody does).
+  explicit Listener(const SocketOptions& options);
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener();
+  int fd() const { return fd_.get(); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  OwnFd fd_;
+};
+
+class Server {
+ public:
+  /// `capture` may be null: then nothing is measured. All references outlive the server.
+  Server(Listener& listener, Controller& controller, Capture* capture)
+      : listener_(listener), controller_(controller), capture_(capture) {}
+
+  /// Serves until `stop` (a descriptor: signalfd, eventfd) is readable. Throws std::system_error.
+  void run(int stop);
+
+ private:
+  struct Connection {
+    OwnFd fd;
+    FrameDecoder decoder{kMaxRequest};
+    std::string out;  // replies that did not fit into the socket yet
+  };
+  void accept();
+  bool receive(ClientId id, Connection& connection);
+  static bool flush(Connection& connection);
+
+  Listener& listener_;
+  Controller& controller_;
+  Capture* capture_;
+  std::map<ClientId, Connection> connections_;
+  ClientId next_id_ = 1;
+};
+
+Now read_clocks();
+
+}  // namespace longhaul::degen
