@@ -28,7 +28,7 @@ inline constexpr int kProtocol = 1;
 inline constexpr std::size_t kMaxRequest = std::size_t{256} << 10;  ///< bytes; what a controller may send in one frame
 inline constexpr std::int64_t kMaxProbes = 100'000;                 ///< in one request
 inline constexpr std::int64_t kMinProbeInterval = 100'000;          ///< ns
-inline constexpr std::int64_t kMaxProbeTime = 600'000'000'000;      ///< ns that one request may take
+inline constexpr std::int64_t kMaxProbeTime = 600'000'000'000;  ///< ns that one request may take, its time-out included
 
 struct Hello {
   int protocol = kProtocol;
