@@ -1,0 +1,191 @@
+#include "orchestrator/campaign/campaign.hh"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace longhaul::orchestrator {
+namespace {
+
+constexpr std::int64_t kMaxRepetitions = 1000;
+constexpr int kRunsForInterval = 6;  // below, no distribution-free 95 % interval of a median exists
+
+class Checker {
+ public:
+  Checker(CampaignFile file, const Vocabulary& vocabulary) : vocabulary_(vocabulary) { campaign_.file = std::move(file); }
+
+  Result<Campaign> check() {
+    if (auto ok = head(); !ok) return tl::unexpected(ok.error());
+    for (const auto& [key, value] : file().fixed) {
+      auto parsed = setting(key, value);
+      if (!parsed) return tl::unexpected(parsed.error());
+      given_.push_back(key);
+      campaign_.fixed.emplace(key.text, std::move(*parsed));
+    }
+    for (const auto& axis : file().axes)
+      if (auto ok = this->axis(axis); !ok) return tl::unexpected(ok.error());
+    for (const auto& entry : file().series)
+      if (auto ok = series(entry); !ok) return tl::unexpected(ok.error());
+    if (campaign_.series.empty()) campaign_.series.push_back({.place = {1, 1}, .parameters = {}});
+    if (auto ok = repeat(); !ok) return tl::unexpected(ok.error());
+    if (auto ok = limit(); !ok) return tl::unexpected(ok.error());
+    return std::move(campaign_);
+  }
+
+ private:
+  const CampaignFile& file() const { return campaign_.file; }
+
+  template <typename... Args>
+  tl::unexpected<Error> error(Place place, fmt::format_string<Args...> format, Args&&... args) const {
+    return refuse("{}{}", at(file(), place), fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  Result<void> head() {
+    campaign_.name = file().name.text;
+    campaign_.description = file().description.text;
+    const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; };
+    if (campaign_.name.size() > 64 || !std::all_of(campaign_.name.begin(), campaign_.name.end(), plain))
+      return error(file().name.place, "expected a name of at most 64 letters, digits, '_', '-' or '.', got '{}'", campaign_.name);
+    std::vector<std::string> names;
+    for (const auto& workload : vocabulary_.workloads) {
+      names.push_back(workload.name);
+      if (workload.name == file().workload.text) campaign_.workload = workload;
+    }
+    if (campaign_.workload.name.empty()) {
+      const auto near = nearest(file().workload.text, names);
+      return error(file().workload.place, "unknown workload '{}'{}; there is {}", file().workload.text,
+                   near.empty() ? "" : fmt::format(", did you mean '{}'?", near), fmt::join(names, ", "));
+    }
+    for (const auto* specs : {&vocabulary_.common, &vocabulary_.impairment, &std::as_const(campaign_.workload).parameters})
+      campaign_.specs.insert(campaign_.specs.end(), specs->begin(), specs->end());
+    for (const auto& spec : vocabulary_.impairment) campaign_.impairment.push_back(spec.name);
+    return {};
+  }
+
+  Result<const ParameterSpec*> known(const Word& key) const {
+    if (const auto* spec = find_parameter(campaign_.specs, key.text)) return spec;
+    std::vector<std::string> names;
+    for (const auto& spec : campaign_.specs) names.push_back(spec.name);
+    const auto near = nearest(key.text, names);
+    return error(key.place, "unknown axis '{}'{}", key.text,
+                 near.empty() ? fmt::format("; workload {} has {}", campaign_.workload.name, fmt::join(names, ", "))
+                              : fmt::format(", did you mean '{}'?", near));
+  }
+
+  Result<Value> parse(const ParameterSpec& spec, const Word& value) const {
+    auto parsed = parse_value(spec, value.text);
+    if (!parsed) return error(value.place, "axis '{}': {}", spec.name, parsed.error().message);
+    return parsed;
+  }
+
+  // An axis may be given in one of fixed and axes, or by entries of series.
+  Result<Value> setting(const Word& key, const Word& value) const {
+    const auto spec = known(key);
+    if (!spec) return tl::unexpected(spec.error());
+    for (const auto& other : given_)
+      if (other.text == key.text)
+        return error(key.place, "axis '{}' is given twice: line {} has it already", key.text, other.place.line);
+    return parse(**spec, value);
+  }
+
+  Result<void> axis(const ListSetting& list) {
+    Axis axis{.name = list.key.text, .values = {}};
+    for (const auto& word : list.values) {
+      auto value = setting(list.key, word);
+      if (!value) return tl::unexpected(value.error());
+      if (std::find(axis.values.begin(), axis.values.end(), *value) != axis.values.end())
+        return error(word.place, "axis '{}' has the value {} twice", axis.name, word.text);
+      axis.values.push_back(std::move(*value));
+    }
+    given_.push_back(list.key);
+    campaign_.axes.push_back(std::move(axis));
+    return {};
+  }
+
+  Result<void> series(const SeriesEntry& entry) {
+    Series one{.place = entry.place, .parameters = {}};
+    for (const auto& [key, value] : entry.axes) {
+      auto parsed = setting(key, value);
+      if (!parsed) return tl::unexpected(parsed.error());
+      one.parameters.emplace(key.text, std::move(*parsed));
+    }
+    // Said of one transport by name, an axis that it does not have is a mistake; said of all, it is left out (cells.cc).
+    if (const auto transport = transport_of(one.parameters); !transport.empty()) {
+      for (const auto& [key, value] : entry.axes) {
+        const auto& only = find_parameter(campaign_.specs, key.text)->transport;
+        if (!only.empty() && only != transport)
+          return error(key.place, "axis '{}' is for {} only, this entry is {}", key.text, only, transport);
+      }
+    }
+    for (const auto& other : campaign_.series)
+      if (other.parameters == one.parameters)
+        return error(entry.place, "this entry of series is the same as the one in line {}", other.place.line);
+    campaign_.series.push_back(std::move(one));
+    return {};
+  }
+
+  std::string transport_of(const Parameters& parameters) const {
+    for (const auto* where : {&parameters, &campaign_.fixed})
+      if (const auto it = where->find("transport"); it != where->end()) return std::get<std::string>(it->second);
+    return {};
+  }
+
+  Result<std::int64_t> whole(const Word& word, const std::string& name, std::int64_t max) const {
+    const ParameterSpec spec{.name = name, .kind = Kind::count, .help = {}, .fallback = {}, .min = 1, .max = max, .choices = {}};
+    const auto value = parse_value(spec, word.text);
+    if (!value) return error(word.place, "{}: {}", name, value.error().message);
+    return std::get<std::int64_t>(*value);
+  }
+
+  Result<void> repeat() {
+    const auto& section = file().repeat;
+    auto& rule = campaign_.repeat;
+    if (section.min) {
+      const auto min = whole(*section.min, "repeat.min", kMaxRepetitions);
+      if (!min) return tl::unexpected(min.error());
+      rule.min = static_cast<int>(*min);
+    }
+    rule.max = rule.min;
+    if (section.max) {
+      const auto max = whole(*section.max, "repeat.max", kMaxRepetitions);
+      if (!max) return tl::unexpected(max.error());
+      rule.max = static_cast<int>(*max);
+      if (rule.max < rule.min) return error(section.max->place, "repeat.max: {} is below repeat.min, {}", rule.max, rule.min);
+    }
+    if (section.precision) {
+      const auto ppm = parse_quantity(Kind::fraction, section.precision->text);
+      if (!ppm) return error(section.precision->place, "repeat.precision: {}", ppm.error().message);
+      if (*ppm == 0 || *ppm > 1'000'000)
+        return error(section.precision->place, "repeat.precision: expected a fraction above 0 and up to 100%, such as 5%, got '{}'",
+                     section.precision->text);
+      rule.precision = static_cast<double>(*ppm) / 1e6;
+      if (rule.max < kRunsForInterval)
+        return error(section.precision->place, "repeat.precision: the 95 % interval of a median needs {} runs, repeat.max is {}",
+                     kRunsForInterval, rule.max);
+    } else if (rule.max > rule.min) {
+      return error(section.max->place, "repeat.max: without repeat.precision every cell is run repeat.min times; give a precision such as 5%");
+    }
+    return {};
+  }
+
+  Result<void> limit() {
+    if (!file().max_cells) return {};
+    const auto cells = whole(*file().max_cells, "max_cells", kLargestMaxCells);
+    if (!cells) return tl::unexpected(cells.error());
+    campaign_.max_cells = *cells;
+    return {};
+  }
+
+  const Vocabulary& vocabulary_;
+  Campaign campaign_;
+  std::vector<Word> given_;
+};
+
+}  // namespace
+
+Result<Campaign> understand(CampaignFile file, const Vocabulary& vocabulary) {
+  return Checker{std::move(file), vocabulary}.check();
+}
+
+}  // namespace longhaul::orchestrator

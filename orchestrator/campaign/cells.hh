@@ -1,0 +1,35 @@
+// From a campaign to its cells: the product of series and axes, what does not apply left out, each checked as a whole.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/cell.hh"
+#include "orchestrator/campaign/campaign.hh"
+
+namespace longhaul::orchestrator {
+
+struct CampaignCell {
+  Cell cell;
+  std::string id;            ///< cell_id(cell)
+  std::string group;         ///< canonical impairment and engine: cells of equal group share an impairment
+  std::string unsupported;   ///< why no device of this provider can do it, known without trying; empty: try
+};
+
+/// How many combinations the campaign asks for, before any is made; capped at 2^62.
+std::int64_t count_combinations(const Campaign& campaign);
+
+/// The cells in the file's order, each once: an axis that does not apply to a transport is left out, and what is equal
+/// then is one cell. Refuses more combinations than max_cells before making any, and cells that contradict themselves.
+Result<std::vector<CampaignCell>> expand(const Campaign& campaign);
+
+/// The cell's parameters that degen is given, by name; empty: no impairment.
+Parameters impairment_of(const Campaign& campaign, const Cell& cell);
+
+/// The cell's parameters that the workload is given: its own, without common and impairment axes.
+Parameters workload_parameters(const Campaign& campaign, const Cell& cell);
+
+/// "rdma rxe write 64B" - what tells this cell from the others, for people. Axes in `specs` order, defaults left out.
+std::string describe(const Campaign& campaign, const Cell& cell);
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,69 @@
+// A campaign file as text with places: YAML read strictly into its known shape, values not yet understood.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/result.hh"
+
+namespace longhaul::orchestrator {
+
+/// Where in a file, both from 1.
+struct Place {
+  int line = 0;
+  int column = 0;
+};
+
+/// A word of the file and where it stands.
+struct Word {
+  std::string text;
+  Place place;
+};
+
+/// "key: value"
+struct Setting {
+  Word key;
+  Word value;
+};
+
+/// "key: [value, value]"
+struct ListSetting {
+  Word key;
+  std::vector<Word> values;
+};
+
+struct SeriesEntry {
+  Place place;
+  std::vector<Setting> axes;
+};
+
+struct RepeatSection {
+  Place place;
+  std::optional<Word> min;
+  std::optional<Word> max;
+  std::optional<Word> precision;
+};
+
+struct CampaignFile {
+  std::string path;  ///< as the user named it; begins every error
+  std::string text;  ///< verbatim
+  Word name;
+  Word description;
+  Word workload;
+  std::vector<SeriesEntry> series;
+  std::vector<ListSetting> axes;
+  std::vector<Setting> fixed;
+  RepeatSection repeat;
+  std::optional<Word> max_cells;
+};
+
+/// "quick.yaml:3:5: " - what every error of a campaign begins with.
+std::string at(const CampaignFile& file, Place place);
+
+/// Reads the text of a campaign. Refuses unknown and repeated keys, empty lists and wrong shapes; the error begins with
+/// "path:line:column: ", says what was expected and names the nearest known key.
+Result<CampaignFile> parse_campaign(std::string path, std::string text);
+
+}  // namespace longhaul::orchestrator

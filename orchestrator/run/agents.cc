@@ -1,0 +1,56 @@
+#include "orchestrator/run/agents.hh"
+
+#include "agents/protocol/controller.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+class AgentControl : public NodeControl {
+ public:
+  explicit AgentControl(agents::Controller controller) : controller_(std::move(controller)) {}
+
+  bool connected() const override { return controller_.connected(); }
+  Awaitable<Result<NodeFacts>> facts() override { return controller_.facts(); }
+  Awaitable<Result<void>> start(agents::StartRequest request) override { return controller_.start(std::move(request)); }
+  Awaitable<Result<void>> stop(std::string run_id) override { return controller_.stop(std::move(run_id)); }
+  Awaitable<Result<agents::RunEvent>> next_event(std::string run_id, Nanoseconds timeout) override {
+    return controller_.next_event(std::move(run_id), timeout);
+  }
+  Awaitable<Result<void>> probe_echo(std::string address, bool on) override { return controller_.probe_echo(std::move(address), on); }
+  Awaitable<Result<agents::ProbeResult>> probe(std::string local, std::string peer, std::int64_t count, Nanoseconds interval,
+                                               Nanoseconds timeout) override {
+    return controller_.probe(std::move(local), std::move(peer), count, interval, timeout);
+  }
+  Awaitable<Result<degen::Reply>> degen(degen::Request request) override { return controller_.degen(std::move(request)); }
+  Awaitable<void> close() override { return controller_.close(); }
+
+ private:
+  agents::Controller controller_;
+};
+
+class AgentDialer : public Dialer {
+ public:
+  AgentDialer(agents::Credentials credentials, std::function<std::string()> hopeless)
+      : credentials_(std::move(credentials)), hopeless_(std::move(hopeless)) {}
+
+  Awaitable<Result<std::unique_ptr<NodeControl>>> connect(Node node) override {
+    auto controller = co_await agents::Controller::connect(std::move(node), credentials_);
+    if (!controller) co_return tl::unexpected(controller.error());
+    std::unique_ptr<NodeControl> control = std::make_unique<AgentControl>(std::move(*controller));
+    co_return control;
+  }
+
+  std::string hopeless() override { return hopeless_ ? hopeless_() : std::string{}; }
+
+ private:
+  agents::Credentials credentials_;
+  std::function<std::string()> hopeless_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dialer> make_agent_dialer(agents::Credentials credentials, std::function<std::string()> hopeless) {
+  return std::make_unique<AgentDialer>(std::move(credentials), std::move(hopeless));
+}
+
+}  // namespace longhaul::orchestrator

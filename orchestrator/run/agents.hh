@@ -1,0 +1,16 @@
+// The real nodes: agents, reached over TLS.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "agents/identity/credentials.hh"
+#include "orchestrator/run/control.hh"
+
+namespace longhaul::orchestrator {
+
+/// Dials with the controller's credentials. `hopeless` says why waiting for a node is pointless; may be empty.
+std::unique_ptr<Dialer> make_agent_dialer(agents::Credentials credentials, std::function<std::string()> hopeless);
+
+}  // namespace longhaul::orchestrator

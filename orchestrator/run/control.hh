@@ -1,0 +1,56 @@
+// What driving a campaign needs of the outside: nodes that obey, and a journal that keeps. Narrow, so that the driver runs
+// against doubles in its tests.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "agents/protocol/messages.hh"
+#include "common/result.hh"
+#include "model/manifest.hh"
+#include "model/record.hh"
+#include "model/testbed.hh"
+
+namespace longhaul::orchestrator {
+
+template <typename T>
+using Awaitable = boost::asio::awaitable<T>;
+
+/// One connected node; agents::Controller tells the meaning of each call. After the connection is lost everything fails.
+class NodeControl {
+ public:
+  virtual ~NodeControl() = default;
+  virtual bool connected() const = 0;
+  virtual Awaitable<Result<NodeFacts>> facts() = 0;
+  virtual Awaitable<Result<void>> start(agents::StartRequest request) = 0;
+  virtual Awaitable<Result<void>> stop(std::string run_id) = 0;
+  virtual Awaitable<Result<agents::RunEvent>> next_event(std::string run_id, Nanoseconds timeout) = 0;
+  virtual Awaitable<Result<void>> probe_echo(std::string address, bool on) = 0;
+  virtual Awaitable<Result<agents::ProbeResult>> probe(std::string local, std::string peer, std::int64_t count, Nanoseconds interval,
+                                                       Nanoseconds timeout) = 0;
+  virtual Awaitable<Result<degen::Reply>> degen(degen::Request request) = 0;
+  virtual Awaitable<void> close() = 0;
+};
+
+class Dialer {
+ public:
+  virtual ~Dialer() = default;
+  /// One try. Errors name the node.
+  virtual Awaitable<Result<std::unique_ptr<NodeControl>>> connect(Node node) = 0;
+  /// Why trying again is pointless (a machine of the lab has died); empty: it is not.
+  virtual std::string hopeless() { return {}; }
+};
+
+/// Where what was measured goes. A run is finished when add_run returns. An error (disk full) ends the campaign.
+class Journal {
+ public:
+  virtual ~Journal() = default;
+  /// Returns the digest under which records refer to these facts.
+  virtual Result<std::string> add_facts(const NodeFacts& facts) = 0;
+  virtual Result<void> add_run(const RunRecord& record) = 0;
+  virtual Result<void> save_manifest(const Manifest& manifest) = 0;
+};
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,398 @@
+#include "orchestrator/run/drive.hh"
+
+#include <algorithm>
+#include <set>
+
+#include "orchestrator/run/pending.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+constexpr int kLostInARow = 10;  // then something is broken for good
+constexpr Nanoseconds kBetweenTries = std::chrono::milliseconds{300};
+constexpr std::int64_t kWindowProbes = 24;
+constexpr Nanoseconds kFastestProbes = std::chrono::milliseconds{5};
+constexpr Nanoseconds kSlowestProbes = std::chrono::milliseconds{50};
+
+std::int64_t now() {
+  return std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+tl::unexpected<Error> interrupted_error() { return tl::unexpected(Error{"interrupted", ExitCode::interrupted}); }
+
+std::string router_of(const Testbed& testbed) {
+  const auto routers = testbed.with_role(Role::router);
+  return routers.empty() ? std::string{} : routers.front()->name;
+}
+
+std::string choice(const Parameters& parameters, const char* name, const char* fallback) {
+  const auto it = parameters.find(name);
+  return it == parameters.end() ? std::string{fallback} : std::get<std::string>(it->second);
+}
+
+std::vector<Link> distinct(const std::vector<Link>& links) {
+  std::vector<Link> result;
+  for (const auto& link : links)
+    if (std::find(result.begin(), result.end(), link) == result.end()) result.push_back(link);
+  return result;
+}
+
+}  // namespace
+
+Driver::Driver(const Campaign& campaign, const std::vector<CampaignCell>& cells, const Testbed& testbed, Manifest manifest,
+               Precision precision, Dialer& dialer, Journal& journal, Sink& sink, DriveOptions options)
+    : campaign_(campaign),
+      cells_(cells),
+      testbed_(testbed),
+      manifest_(std::move(manifest)),
+      journal_(journal),
+      sink_(sink),
+      options_(options),
+      nodes_(testbed, dialer, [this] { return interrupted_; }),
+      wan_(nodes_, router_of(testbed)),
+      schedule_(cells, campaign.repeat, manifest_.seed, std::move(precision), options.attempts),
+      earlier_wall_(manifest_.wall) {}
+
+void Driver::resume(const std::vector<EarlierRun>& runs) {
+  for (const auto& run : runs) {
+    schedule_.resume(run.cell_id, run.repetition, run.attempt, run.status, run.value);
+    if (run.status == Status::ok || run.status == Status::limited) ++done_;
+  }
+}
+
+Awaitable<Result<void>> Driver::run() {
+  started_ = std::chrono::steady_clock::now();
+  auto outcome = co_await drive();
+  co_await drop_prepared();
+  const auto router = router_of(testbed_);
+  if (!router.empty() && nodes_.connected(router)) {
+    auto cleared = co_await wan_.clear();
+    if (!cleared) emit(WarningEvent{fmt::format("{}; the router's lease ends the impairment", cleared.error().message)});
+  }
+  if (outcome) manifest_.finished = now();
+  auto saved = save();
+  if (outcome && !saved) outcome = saved;
+  co_await nodes_.close();
+  co_return outcome;
+}
+
+Awaitable<Result<void>> Driver::drive() {
+  auto links = links_of(testbed_, cells_);
+  if (!links) co_return tl::unexpected(links.error());
+  links_ = std::move(*links);
+  std::map<std::string, std::set<std::string>> echoes;
+  for (const auto& link : links_) echoes[link.server].insert(link.to.address);
+  for (auto& [node, addresses] : echoes) nodes_.echo_at(node, std::move(addresses));
+
+  if (auto saved = save(); !saved) co_return saved;
+  if (auto written = record_unsupported(); !written) co_return written;
+  const auto remaining = schedule_.remaining_runs();
+  emit(CampaignStarted{.name = campaign_.name,
+                       .directory = {},
+                       .cells = static_cast<std::int64_t>(cells_.size()),
+                       .runs = static_cast<std::int64_t>(remaining.size()),
+                       .finished = done_,
+                       .estimate = estimate(campaign_, cells_, remaining)});
+  if (remaining.empty()) co_return Result<void>{};
+  emit(StepEvent{"connecting to the agents"});
+  auto connected = co_await connect();
+  if (!connected) co_return connected;
+
+  while (auto block = schedule_.next_block()) {
+    auto ran = co_await run_block(std::move(*block));
+    if (!ran) co_return ran;
+    if (auto saved = save(); !saved) co_return saved;
+  }
+  co_return Result<void>{};
+}
+
+Awaitable<Result<void>> Driver::connect() {
+  co_await drop_prepared();
+  in_place_ = false;
+  auto anew = co_await nodes_.ensure(options_.connect_timeout);
+  if (!anew) co_return tl::unexpected(anew.error());
+  bool emulated = testbed_.emulated;
+  for (const auto& [node, facts] : nodes_.facts()) {
+    emulated = emulated || facts.emulated;
+    auto digest = journal_.add_facts(facts);
+    if (!digest) co_return tl::unexpected(digest.error());
+    auto& known = digests_[node];
+    if (!known.empty() && known != *digest) emit(WarningEvent{fmt::format("node {} is not as it was before (it has started anew?)", node)});
+    known = std::move(*digest);
+    if (!anew->empty() && manifest_.version != facts.longhaul_version && made_ == 0)
+      emit(WarningEvent{fmt::format("node {} runs longhaul {}, this is {}", node, facts.longhaul_version, manifest_.version)});
+  }
+  wan_.set_emulated(emulated);
+  co_return Result<void>{};
+}
+
+Awaitable<std::string> Driver::put_in_place(Block block, bool announce, Status& status) {
+  const auto& parameters = cells_[block.runs.front().cell].cell.parameters;
+  engine_ = choice(parameters, "engine", "netem");
+  status = Status::failed;
+  auto placed = co_await wan_.impair(engine_, degen::impairment_part(parameters), block_links_);
+  if (!placed) co_return placed.error().message;
+  if (!placed->off_target.empty()) {
+    status = Status::refused;
+    co_return fmt::format("before the run, {}", placed->off_target);
+  }
+  in_place_ = true;
+  const auto& report = placed->measured.report;
+  last_achieved_ = achieved(report);
+  if (announce)
+    emit(BlockStarted{.impairment = degen::describe(wan_.asked()),
+                      .engine = engine_,
+                      .repetition = block.repetition,
+                      .runs = static_cast<std::int64_t>(block.runs.size()),
+                      .tries = placed->tries,
+                      .asked = report.forward.asked,
+                      .programmed = report.forward.programmed,
+                      .achieved = report.forward.achieved,
+                      .asked_back = report.back.asked,
+                      .programmed_back = report.back.programmed,
+                      .achieved_back = report.back.achieved});
+  co_return std::string{};
+}
+
+Awaitable<Result<void>> Driver::run_block(Block block) {
+  std::vector<Link> links;
+  for (const auto& run : block.runs) links.push_back(links_[run.cell]);
+  block_links_ = distinct(links);
+  in_place_ = false;
+  bool announce = true;
+  int lost = 0;
+  auto queue = block.runs;
+  while (!queue.empty()) {
+    if (interrupted_) co_return interrupted_error();
+    if (!nodes_.all_connected() || stale_baseline_) {
+      if (made_ > 0 && !nodes_.all_connected()) emit(WarningEvent{"an agent is gone; waiting until it is back"});
+      auto connected = co_await connect();
+      if (!connected) co_return connected;
+      auto measured = co_await wan_.baseline(distinct(links_));
+      stale_baseline_ = !measured;
+      if (!measured) {  // a node was lost again, or its degen is just starting
+        if (++lost >= kLostInARow) co_return measured;
+        co_await pause(kBetweenTries);
+        continue;
+      }
+    }
+    const auto planned = queue.front();
+    queue.erase(queue.begin());
+    RunRecord record;
+    bool runs = in_place_;
+    if (!runs) {
+      Status status = Status::failed;
+      auto why = co_await put_in_place(block, announce, status);
+      if (!why.empty() && (!nodes_.all_connected() || interrupted_)) {
+        queue.insert(queue.begin(), planned);  // nothing was tried of it
+        continue;
+      }
+      runs = why.empty();
+      announce = announce && !runs;
+      if (!runs) {
+        record = blank(planned);
+        record.status = status;
+        record.message = std::move(why);
+        record.finished = now();
+        stale_baseline_ = true;
+      }
+    }
+    if (runs) record = co_await run_one(planned, queue.empty() ? std::nullopt : std::optional{queue.front()});
+    const bool useful = record.status == Status::ok || record.status == Status::limited || record.status == Status::unsupported;
+    if (interrupted_ && !useful) co_return interrupted_error();  // not the cell's fault
+    if (useful) lost = 0;
+    Result<void> kept;
+    auto again = keep(record, planned, kept);
+    if (!kept) co_return kept;
+    if (again) queue.push_back(*again);
+  }
+  co_return Result<void>{};
+}
+
+Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRun> following) {
+  auto record = blank(planned);
+  const auto& cell = cells_[planned.cell];
+  const auto& link = links_[planned.cell];
+  const auto asked = request(planned);
+  emit(RunStarted{.cell = describe(campaign_, cell.cell), .repetition = planned.repetition, .attempt = planned.attempt});
+
+  Server server;
+  if (prepared_ && prepared_for_ == planned) {
+    server = co_await prepared_.wait();
+  } else {
+    co_await drop_prepared();
+    server = co_await start_server(nodes_, asked);
+  }
+
+  const auto executor = co_await boost::asio::this_coro::executor;
+  Pending<Result<agents::ProbeResult>> probes;
+  RunHooks hooks;
+  hooks.stopped = [this] { return interrupted_; };
+  const auto prober = nodes_.at(link.client);
+  hooks.window_open = [&] {
+    const auto* spec = find_parameter(campaign_.workload.parameters, "duration");
+    const auto window = spec == nullptr ? window_of(campaign_, cell.cell)
+                                        : Nanoseconds{integer(asked.parameters, campaign_.workload.parameters, "duration")};
+    const auto interval = std::clamp(window / kWindowProbes, kFastestProbes, kSlowestProbes);
+    const auto count = std::max<std::int64_t>(window / interval - 1, 1);
+    probes = Pending<Result<agents::ProbeResult>>::launch(
+        executor, prober->probe(link.from.address, link.to.address, count, interval, wan_.probe_timeout()));
+  };
+  hooks.window_closed = [&] {
+    if (!following || prepared_) return;
+    prepared_for_ = following;
+    prepared_ = Pending<Server>::launch(executor, start_server(nodes_, request(*following)));
+  };
+  auto outcome = co_await execute(nodes_, asked, std::move(server), hooks);
+
+  PathEvidence evidence{.engine = link.path == "wan" ? engine_ : "none",
+                        .during = {},
+                        .before = last_achieved_,
+                        .after = {},
+                        .round_trips = {},
+                        .round_trip_unimpaired = wan_.unimpaired_round_trip(link),
+                        .within_tolerance = true};
+  if (probes) {
+    auto result = co_await probes.wait();
+    if (result) evidence.round_trips = std::move(result->round_trips);
+  }
+  record.status = outcome.status;
+  record.message = std::move(outcome.message);
+  record.nodes = std::move(outcome.nodes);
+  record.finished = now();
+  manifest_.measuring += outcome.measuring;
+  const bool measured = record.status == Status::ok || record.status == Status::limited;
+  if (measured) {
+    co_await judge(record, std::move(evidence));
+  } else if (record.status == Status::failed) {
+    in_place_ = false;  // whatever killed the run may have touched the router, too
+    if (!interrupted_) stale_baseline_ = true;
+  }
+  co_return record;
+}
+
+Awaitable<void> Driver::judge(RunRecord& record, PathEvidence evidence) {
+  std::string why;
+  const bool wan = block_links_.front().path == "wan";
+  auto during = co_await wan_.take_report();
+  auto after = during ? co_await wan_.measure(block_links_) : Result<PathMeasurement>{tl::unexpected(during.error())};
+  if (!during || !after) {
+    record.status = Status::failed;
+    record.message = fmt::format("the path could not be measured: {}", (during ? after.error() : during.error()).message);
+    in_place_ = false;
+    stale_baseline_ = true;
+    co_return;
+  }
+  evidence.during = std::move(*during);
+  if (wan) {
+    evidence.after = achieved(after->report);
+    why = wan_.lost(evidence.during);
+    if (why.empty()) why = wan_.lost(after->report);
+    if (!why.empty()) stale_baseline_ = true;
+    if (why.empty()) {
+      const auto busy = off_target(wan_.asked(), evidence.during, wan_.emulated(), Load::busy);
+      if (!busy.empty()) why = fmt::format("during the run, {}", busy);
+    }
+    if (why.empty()) {
+      const auto idle = off_target(wan_.asked(), after->report, wan_.emulated(), Load::idle);
+      if (!idle.empty()) why = fmt::format("after the run, {}", idle);
+    }
+    last_achieved_ = evidence.after;
+  }
+  evidence.within_tolerance = why.empty();
+  record.path = path_record(evidence);
+  if (why.empty()) co_return;
+  record.status = Status::refused;
+  record.message = std::move(why);
+  in_place_ = false;
+}
+
+Awaitable<void> Driver::drop_prepared() {
+  if (!prepared_) co_return;
+  auto server = co_await prepared_.wait();
+  co_await stop_server(request(*prepared_for_), std::move(server));
+  prepared_ = {};
+  prepared_for_.reset();
+}
+
+std::optional<PlannedRun> Driver::keep(const RunRecord& record, const PlannedRun& planned, Result<void>& kept) {
+  kept = journal_.add_run(record);
+  if (!kept) return std::nullopt;
+  const auto value = headline(record, campaign_.workload);
+  auto again = schedule_.finished(planned, record.status, value);
+  ++made_;
+  if (record.status == Status::ok || record.status == Status::limited) ++done_;
+  const auto* metric = campaign_.workload.metrics.empty() ? nullptr : &campaign_.workload.metrics.front();
+  auto message = record.message;
+  if (again) message += "; it is repeated";
+  else if (schedule_.given_up(planned.cell)) message += fmt::format("; given up after {} attempts", options_.attempts);
+  emit(RunFinished{.run_id = record.run_id,
+                   .cell = describe(campaign_, cells_[planned.cell].cell),
+                   .status = record.status,
+                   .message = std::move(message),
+                   .metric = metric == nullptr ? "" : metric->name,
+                   .unit = metric == nullptr ? "" : metric->unit,
+                   .value = value,
+                   .done = done_,
+                   .remaining = schedule_.remaining(),
+                   .eta = time_left()});
+  return again;
+}
+
+Nanoseconds Driver::time_left() const {
+  const auto remaining = schedule_.remaining_runs();
+  if (made_ < 8) return estimate(campaign_, cells_, remaining);
+  const auto spent = std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now() - started_);
+  return spent / made_ * static_cast<std::int64_t>(remaining.size());
+}
+
+// Cells that need no try to be known as impossible are told so in the journal, once.
+Result<void> Driver::record_unsupported() {
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    if (cells_[i].unsupported.empty() || schedule_.unsupported(i)) continue;
+    const PlannedRun planned{.cell = i, .repetition = 0, .attempt = schedule_.next_attempt(i, 0)};
+    auto record = blank(planned);
+    record.status = Status::unsupported;
+    record.message = cells_[i].unsupported;
+    record.finished = record.started;
+    if (auto kept = journal_.add_run(record); !kept) return kept;
+    schedule_.finished(planned, Status::unsupported, std::nullopt);
+  }
+  return {};
+}
+
+Result<void> Driver::save() {
+  const auto spent = std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now() - started_);
+  manifest_.wall = earlier_wall_ + spent.count();
+  return journal_.save_manifest(manifest_);
+}
+
+RunRecord Driver::blank(const PlannedRun& planned) const {
+  const auto& cell = cells_[planned.cell];
+  RunRecord record;
+  record.run_id = run_id(cell, planned);
+  record.cell_id = cell.id;
+  record.workload = cell.cell.workload;
+  record.parameters = cell.cell.parameters;
+  record.repetition = planned.repetition;
+  record.attempt = planned.attempt;
+  record.topology = testbed_.topology;
+  record.started = now();
+  record.facts = digests_;
+  return record;
+}
+
+RunRequest Driver::request(const PlannedRun& planned) const {
+  const auto& cell = cells_[planned.cell];
+  RunRequest request;
+  request.run_id = run_id(cell, planned);
+  request.workload = cell.cell.workload;
+  request.parameters = workload_parameters(campaign_, cell.cell);
+  request.transport = choice(cell.cell.parameters, "transport", "tcp");
+  request.link = links_[planned.cell];
+  request.setup_timeout = options_.setup_timeout;
+  request.window_timeout = 3 * window_of(campaign_, cell.cell) + options_.window_grace;
+  return request;
+}
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,98 @@
+// A campaign driven over a testbed: connect, put the WAN in place block by block, run, judge, keep, repeat.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestrator/events/event.hh"
+#include "orchestrator/run/execute.hh"
+#include "orchestrator/run/record.hh"
+#include "orchestrator/run/schedule.hh"
+#include "orchestrator/run/wan.hh"
+
+namespace longhaul::orchestrator {
+
+/// A run that an earlier session left in the journal.
+struct EarlierRun {
+  std::string cell_id;
+  int repetition = 0;
+  int attempt = 0;
+  Status status = Status::ok;
+  std::optional<double> value;  ///< of the headline metric
+};
+
+struct DriveOptions {
+  Nanoseconds connect_timeout = std::chrono::seconds{60};  ///< until all agents answer; also after one was lost
+  Nanoseconds setup_timeout = std::chrono::seconds{20};    ///< see RunRequest
+  Nanoseconds window_grace = std::chrono::seconds{30};     ///< beyond three times the window by its parameters
+  int attempts = Schedule::kAttempts;
+};
+
+class Driver {
+ public:
+  /// Everything by reference must outlive this. `manifest` is this campaign's, with its cells; an earlier session's times
+  /// in it are added to.
+  Driver(const Campaign& campaign, const std::vector<CampaignCell>& cells, const Testbed& testbed, Manifest manifest, Precision precision,
+         Dialer& dialer, Journal& journal, Sink& sink, DriveOptions options = {});
+
+  /// Before run(): what need not be repeated.
+  void resume(const std::vector<EarlierRun>& runs);
+
+  /// Drives the campaign to its end. An error is one that ends it: an unreachable node, a disk that is full, an interrupt
+  /// (ExitCode::interrupted). What is finished is in the journal in any case, and the router unimpaired (if its agent is
+  /// there to be told).
+  Awaitable<Result<void>> run();
+
+  /// From the io_context's thread: ends the run in flight and returns from run() soon.
+  void interrupt() { interrupted_ = true; }
+
+  const Manifest& manifest() const { return manifest_; }
+  std::int64_t runs_made() const { return made_; }
+
+ private:
+  Awaitable<Result<void>> drive();
+  Awaitable<Result<void>> connect();
+  Awaitable<Result<void>> run_block(Block block);
+  Awaitable<std::string> put_in_place(Block block, bool announce, Status& status);
+  Awaitable<RunRecord> run_one(PlannedRun planned, std::optional<PlannedRun> following);
+  Awaitable<void> judge(RunRecord& record, PathEvidence evidence);
+  Awaitable<void> drop_prepared();
+  std::optional<PlannedRun> keep(const RunRecord& record, const PlannedRun& planned, Result<void>& kept);
+  Result<void> record_unsupported();
+  Result<void> save();
+  RunRecord blank(const PlannedRun& planned) const;
+  RunRequest request(const PlannedRun& planned) const;
+  void emit(Event event) { sink_.on(event); }
+  Nanoseconds time_left() const;
+
+  const Campaign& campaign_;
+  const std::vector<CampaignCell>& cells_;
+  const Testbed& testbed_;
+  Manifest manifest_;
+  Journal& journal_;
+  Sink& sink_;
+  DriveOptions options_;
+  bool interrupted_ = false;
+  Nodes nodes_;
+  Wan wan_;
+  Schedule schedule_;
+  std::vector<Link> links_;          ///< by cell
+  std::vector<Link> block_links_;    ///< of the block, each once
+  std::map<std::string, std::string> digests_;  ///< node -> its facts in the journal
+  bool in_place_ = false;            ///< the block's impairment
+  bool stale_baseline_ = true;       ///< degen may have forgotten what it subtracts
+  std::string engine_;
+  std::vector<std::int64_t> last_achieved_;     ///< before the next run
+  std::optional<PlannedRun> prepared_for_;
+  Pending<Server> prepared_;         ///< its server, already started
+  std::chrono::steady_clock::time_point started_;
+  std::int64_t earlier_wall_ = 0;
+  std::int64_t made_ = 0;
+  std::int64_t done_ = 0;            ///< runs that count, all sessions
+};
+
+}  // namespace longhaul::orchestrator

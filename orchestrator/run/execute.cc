@@ -1,0 +1,232 @@
+#include "orchestrator/run/execute.hh"
+
+#include <algorithm>
+
+namespace longhaul::orchestrator {
+namespace {
+
+using agents::RunEvent;
+using Clock = std::chrono::steady_clock;
+
+constexpr Nanoseconds kSlice = std::chrono::milliseconds{200};  // how soon Ctrl-C is noticed
+constexpr Nanoseconds kServerRecord = std::chrono::seconds{5};
+constexpr Nanoseconds kExit = std::chrono::seconds{3};
+
+// The next event of a run before `deadline`; an error when the node is lost, the time is over or the user stops it.
+Awaitable<Result<RunEvent>> next(std::shared_ptr<NodeControl> node, std::string run_id, Clock::time_point deadline,
+                                 std::function<bool()> stopped) {
+  for (;;) {
+    if (stopped && stopped()) co_return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
+    const auto left = std::chrono::duration_cast<Nanoseconds>(deadline - Clock::now());
+    if (left.count() <= 0) co_return fail("no sign of life in time");
+    const auto slice = std::min(left, kSlice);
+    const auto asked = Clock::now();
+    auto event = co_await node->next_event(run_id, slice);
+    // An error before the time is over is no time-out: the node is lost, or does not know the run.
+    if (event || !node->connected() || Clock::now() - asked < slice / 2) co_return event;
+  }
+}
+
+// Only for its events so far unread: the exit of a process that has said all it had to say.
+Awaitable<bool> see_off(std::shared_ptr<NodeControl> node, std::string run_id) {
+  const auto deadline = Clock::now() + kExit;
+  while (node->connected()) {
+    auto event = co_await next(node, run_id, deadline, {});
+    if (event && event->exit) co_return true;
+    if (!event) break;
+  }
+  if (node->connected()) {
+    auto ignored = co_await node->stop(run_id);
+    (void)ignored;
+  }
+  co_return false;
+}
+
+agents::StartRequest start_request(const RunRequest& request, Role role, const Attachment& here, const Attachment& there,
+                                   std::uint16_t port) {
+  agents::StartRequest start;
+  start.run_id = request.run_id;
+  start.role = role;
+  start.workload = request.workload;
+  start.transport = request.transport;
+  if (request.transport == "rdma") start.device = here.device;
+  start.bind = here.address;
+  if (role == Role::client) {
+    start.parameters = request.parameters;
+    start.peer = there.address;
+    start.peer_port = port;
+  }
+  return start;
+}
+
+// What a node's events add up to.
+struct Story {
+  std::optional<NodeRecord> record;
+  std::optional<std::string> unsupported;
+  std::optional<std::string> failed;
+  std::optional<std::string> exit;
+  bool over() const { return record || unsupported || failed || exit; }
+
+  void take(RunEvent& event) {
+    if (event.exit) exit = std::move(event.exit);
+    if (!event.bench) return;
+    auto& bench = *event.bench;
+    if (bench.kind == BenchEventKind::record) record = std::move(bench.record);
+    if (bench.kind == BenchEventKind::unsupported) unsupported = bench.message.value_or("without a reason");
+    if (bench.kind == BenchEventKind::failed) failed = bench.message.value_or("without a reason");
+  }
+
+  // Empty: all is well.
+  std::string trouble() const {
+    if (unsupported) return *unsupported;
+    if (failed) return *failed;
+    if (record) return {};
+    return exit ? fmt::format("ended without a record, {}", *exit) : "no record";
+  }
+};
+
+RunOutcome outcome_of(const Link& link, Story client, Story server) {
+  RunOutcome outcome;
+  if (client.record) outcome.nodes.emplace(link.client, *client.record);
+  if (server.record) outcome.nodes.emplace(link.server, *server.record);
+  const auto add = [&](const std::string& node, const std::string& what) {
+    if (!what.empty()) outcome.message += fmt::format("{}{}: {}", outcome.message.empty() ? "" : "; ", node, what);
+  };
+  if (client.unsupported || server.unsupported) {
+    outcome.status = Status::unsupported;
+    add(link.client, client.unsupported.value_or(""));
+    add(link.server, server.unsupported.value_or(""));
+    return outcome;
+  }
+  add(link.client, client.trouble());
+  add(link.server, server.trouble());
+  if (!outcome.message.empty()) return outcome;
+  outcome.status = Status::ok;
+  for (const auto& [node, record] : outcome.nodes) {
+    for (const auto& limit : record.limits) {
+      outcome.status = Status::limited;
+      if (outcome.message.find(limit) == std::string::npos) outcome.message += (outcome.message.empty() ? "" : "; ") + limit;
+    }
+  }
+  return outcome;
+}
+
+Awaitable<bool> drain_both(std::shared_ptr<NodeControl> client, std::shared_ptr<NodeControl> server, std::string run_id,
+                           bool client_exited, bool server_exited) {
+  if (!client_exited) co_await see_off(std::move(client), run_id);
+  if (!server_exited) co_await see_off(std::move(server), run_id);
+  co_return true;
+}
+
+}  // namespace
+
+Awaitable<Server> start_server(Nodes& nodes, RunRequest request) {
+  Server server;
+  server.node = nodes.at(request.link.server);
+  const auto deadline = Clock::now() + request.setup_timeout;
+  auto start = start_request(request, Role::server, request.link.to, request.link.from, 0);
+  auto started = co_await server.node->start(std::move(start));
+  if (!started) {
+    server.refusal.message = fmt::format("{}: {}", request.link.server, started.error().message);
+    co_return server;
+  }
+  Story story;
+  while (!story.over()) {
+    auto event = co_await next(server.node, request.run_id, deadline, {});
+    if (!event) {
+      story.failed = fmt::format("the server did not listen: {}", event.error().message);
+      break;
+    }
+    if (event->bench && event->bench->kind == BenchEventKind::ready && event->bench->port) {
+      server.port = *event->bench->port;
+      co_return server;
+    }
+    story.take(*event);
+  }
+  server.refusal.status = story.unsupported ? Status::unsupported : Status::failed;
+  server.refusal.message = fmt::format("{}: {}", request.link.server, story.trouble());
+  if (!story.exit) co_await see_off(server.node, request.run_id);
+  co_return server;
+}
+
+Awaitable<void> stop_server(RunRequest request, Server server) {
+  if (server.port == 0 || !server.node->connected()) co_return;
+  auto stopped = co_await server.node->stop(request.run_id);
+  if (stopped) co_await see_off(server.node, request.run_id);
+}
+
+Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, Server server, RunHooks hooks) {
+  if (server.port == 0) co_return server.refusal;
+  auto node = nodes.at(request.link.client);
+  Story client;
+  Story serving;
+  std::int64_t connected_at = 0;
+  std::int64_t window_stop = 0;
+
+  auto start = start_request(request, Role::client, request.link.from, request.link.to, server.port);
+  auto started = co_await node->start(std::move(start));
+  if (!started) client.failed = started.error().message;
+  auto deadline = Clock::now() + request.setup_timeout;
+  while (!client.over()) {
+    auto event = co_await next(node, request.run_id, deadline, hooks.stopped);
+    if (!event) {
+      client.failed = event.error().message;
+      break;
+    }
+    if (event->bench) {
+      const auto& bench = *event->bench;
+      if (bench.kind == BenchEventKind::ready) connected_at = bench.time;
+      if (bench.kind == BenchEventKind::ready || bench.kind == BenchEventKind::window_start)
+        deadline = Clock::now() + request.window_timeout;
+      if (bench.kind == BenchEventKind::window_start && hooks.window_open) hooks.window_open();
+      if (bench.kind == BenchEventKind::window_stop) {
+        window_stop = bench.time;
+        if (hooks.window_closed) hooks.window_closed();
+      }
+    }
+    client.take(*event);
+  }
+
+  const auto server_deadline = Clock::now() + kServerRecord;
+  if (client.record) {
+    while (!serving.over()) {
+      auto event = co_await next(server.node, request.run_id, server_deadline, {});
+      if (!event) {
+        serving.failed = event.error().message;
+        break;
+      }
+      serving.take(*event);
+    }
+  } else {
+    // What the server says about a failed run explains it; it need not say anything.
+    if (node->connected() && !client.exit) {
+      auto ignored = co_await node->stop(request.run_id);
+      (void)ignored;
+    }
+    if (server.node->connected()) {
+      auto ignored = co_await server.node->stop(request.run_id);
+      (void)ignored;
+    }
+    while (!serving.exit) {
+      auto event = co_await next(server.node, request.run_id, server_deadline, {});
+      if (!event) break;
+      serving.take(*event);
+    }
+    serving.record.reset();
+  }
+
+  const bool stopped_server = !client.record && !serving.failed && !serving.unsupported;
+  const bool server_exited = serving.exit.has_value();
+  const bool client_exited = client.exit.has_value();
+  if (stopped_server) {
+    serving.record = NodeRecord{};  // stopped by us: nothing to complain about
+  }
+  auto outcome = outcome_of(request.link, client, serving);
+  if (stopped_server) outcome.nodes.erase(request.link.server);
+  if (connected_at > 0 && window_stop > connected_at) outcome.measuring = window_stop - connected_at;
+  auto drain = co_await Pending<bool>::start(drain_both(node, server.node, request.run_id, client_exited, server_exited));
+  (void)drain;
+  co_return outcome;
+}
+
+}  // namespace longhaul::orchestrator

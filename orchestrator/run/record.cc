@@ -1,0 +1,80 @@
+#include "orchestrator/run/record.hh"
+
+#include <set>
+
+#include "orchestrator/run/wan.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+constexpr Nanoseconds kBetweenRuns = std::chrono::milliseconds{350};
+constexpr Nanoseconds kNewBlock = std::chrono::milliseconds{600};
+constexpr int kRoundTripsBetween = 6;  // connecting twice, parting, a probe phase
+
+PathDirection direction(const degen::DirectionReport& report) {
+  return {.asked = report.asked,
+          .programmed = report.programmed,
+          .achieved = report.achieved,
+          .p99 = report.samples > 0 ? report.p99 - report.unimpaired : 0,
+          .unimpaired = report.unimpaired,
+          .samples = report.samples,
+          .dropped = report.lost + report.dropped};
+}
+
+}  // namespace
+
+std::string run_id(const CampaignCell& cell, const PlannedRun& run) {
+  return fmt::format("{}/{}/{}", cell.id, run.repetition, run.attempt);
+}
+
+std::vector<std::int64_t> achieved(const degen::Report& report) { return {report.forward.achieved, report.back.achieved}; }
+
+PathRecord path_record(const PathEvidence& evidence) {
+  return {.engine = evidence.engine,
+          .forward = direction(evidence.during.forward),
+          .back = direction(evidence.during.back),
+          .rtt = median(evidence.round_trips),
+          .rtt_unimpaired = evidence.round_trip_unimpaired,
+          .rtt_samples = evidence.round_trips.size(),
+          .before = evidence.before,
+          .after = evidence.after,
+          .within_tolerance = evidence.within_tolerance};
+}
+
+std::optional<double> headline(const RunRecord& record, const WorkloadSpec& workload) {
+  if (workload.metrics.empty()) return std::nullopt;
+  for (const auto role : {Role::client, Role::local, Role::server}) {
+    for (const auto& [node, part] : record.nodes) {
+      const auto it = part.metrics.find(workload.metrics.front().name);
+      if (part.role == role && it != part.metrics.end()) return it->second.value;
+    }
+  }
+  return std::nullopt;
+}
+
+Nanoseconds window_of(const Campaign& campaign, const Cell& cell) {
+  Nanoseconds total{0};
+  for (const auto* name : {"warmup", "duration"}) {
+    const auto* spec = find_parameter(campaign.workload.parameters, name);
+    if (spec == nullptr || spec->kind != Kind::duration) continue;
+    const auto it = cell.parameters.find(name);
+    const auto value = it != cell.parameters.end() ? it->second : spec->fallback.value_or(Value{0});
+    total += Nanoseconds{std::get<std::int64_t>(value)};
+  }
+  return total;
+}
+
+Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells, const std::vector<PlannedRun>& runs) {
+  Nanoseconds total{0};
+  std::set<std::pair<int, std::string>> blocks;
+  for (const auto& run : runs) {
+    const auto& cell = cells[run.cell];
+    const auto impairment = degen::make_impairment(degen::impairment_part(cell.cell.parameters));
+    const auto round_trip = impairment ? impairment->forward.delay + impairment->back.delay : Nanoseconds{0};
+    total += window_of(campaign, cell.cell) + kBetweenRuns + kRoundTripsBetween * round_trip;
+    if (blocks.emplace(run.repetition, cell.group).second) total += kNewBlock;
+  }
+  return total;
+}
+
+}  // namespace longhaul::orchestrator

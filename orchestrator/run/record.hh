@@ -1,0 +1,42 @@
+// Assembling a run's record. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "degen/client/messages.hh"
+#include "model/record.hh"
+#include "orchestrator/campaign/cells.hh"
+#include "orchestrator/run/schedule.hh"
+
+namespace longhaul::orchestrator {
+
+/// What was measured of the path round a run.
+struct PathEvidence {
+  std::string engine;
+  degen::Report during;
+  std::vector<std::int64_t> before;  ///< achieved forward, back, ns
+  std::vector<std::int64_t> after;
+  std::vector<std::int64_t> round_trips;  ///< during, ns
+  std::int64_t round_trip_unimpaired = 0;
+  bool within_tolerance = true;
+};
+
+std::string run_id(const CampaignCell& cell, const PlannedRun& run);
+
+PathRecord path_record(const PathEvidence& evidence);
+
+/// Forward, back.
+std::vector<std::int64_t> achieved(const degen::Report& report);
+
+/// The headline metric of a run; empty when no node measured it.
+std::optional<double> headline(const RunRecord& record, const WorkloadSpec& workload);
+
+/// How long a run takes by its parameters alone: warm-up and window. ns
+Nanoseconds window_of(const Campaign& campaign, const Cell& cell);
+
+/// The same with setting up and probing between the runs, as experience has it, for plans.
+Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells, const std::vector<PlannedRun>& runs);
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,122 @@
+#include "orchestrator/run/schedule.hh"
+
+#include <algorithm>
+#include <map>
+
+#include "orchestrator/run/random.hh"
+
+namespace longhaul::orchestrator {
+
+Schedule::Schedule(const std::vector<CampaignCell>& cells, RepeatRule rule, std::uint64_t seed, Precision precision, int attempts)
+    : cells_(cells), rule_(rule), seed_(seed), precision_(std::move(precision)), attempts_(attempts), progress_(cells.size()) {
+  for (std::size_t i = 0; i < cells_.size(); ++i) index_.emplace(cells_[i].id, i);
+}
+
+void Schedule::grow(Progress& progress, int repetition) const {
+  const auto size = static_cast<std::size_t>(repetition) + 1;
+  if (progress.done.size() < size) {
+    progress.done.resize(size, false);
+    progress.next_attempt.resize(size, 0);
+  }
+}
+
+void Schedule::mark(Progress& progress, int repetition, int attempt, Status status, std::optional<double> value) const {
+  grow(progress, repetition);
+  const auto at = static_cast<std::size_t>(repetition);
+  progress.next_attempt[at] = std::max(progress.next_attempt[at], attempt + 1);
+  if (status == Status::unsupported) progress.unsupported = true;
+  if (status == Status::ok || status == Status::limited) {
+    progress.done[at] = true;
+    if (value) progress.values.push_back(*value);
+  }
+}
+
+void Schedule::resume(std::string_view cell_id, int repetition, int attempt, Status status, std::optional<double> value) {
+  const auto it = index_.find(std::string{cell_id});
+  if (it != index_.end() && repetition >= 0) mark(progress_[it->second], repetition, attempt, status, value);
+}
+
+bool Schedule::enough(const Progress& progress) const {
+  const auto runs = std::count(progress.done.begin(), progress.done.end(), true);
+  if (runs < rule_.min) return false;
+  if (runs >= rule_.max || !rule_.precision) return true;
+  const auto width = precision_(progress.values);
+  return width && *width <= *rule_.precision;
+}
+
+bool Schedule::wants(std::size_t cell, int repetition) const {
+  const auto& progress = progress_[cell];
+  if (progress.unsupported || progress.given_up) return false;
+  const auto at = static_cast<std::size_t>(repetition);
+  if (at < progress.done.size() && progress.done[at]) return false;
+  return !enough(progress);
+}
+
+int Schedule::next_attempt(std::size_t cell, int repetition) const {
+  const auto& attempts = progress_[cell].next_attempt;
+  const auto at = static_cast<std::size_t>(repetition);
+  return at < attempts.size() ? attempts[at] : 0;
+}
+
+std::vector<Block> Schedule::blocks_of(int repetition) const {
+  // The order is drawn over ALL cells and then thinned, so that what is finished does not change the rest of it.
+  Random random{seed_ ^ (0x6c6f6e676861756cU + 0x100000001b3U * static_cast<std::uint64_t>(repetition))};
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < cells_.size(); ++i) groups[cells_[i].group].push_back(i);
+  std::vector<std::string> order;
+  for (auto& [group, members] : groups) {
+    std::sort(members.begin(), members.end(), [&](auto a, auto b) { return cells_[a].id < cells_[b].id; });
+    shuffle(members, random);
+    order.push_back(group);
+  }
+  shuffle(order, random);
+
+  std::vector<Block> blocks;
+  for (const auto& group : order) {
+    Block block{.repetition = repetition, .group = group, .runs = {}};
+    for (const auto cell : groups[group]) {
+      if (!wants(cell, repetition)) continue;
+      block.runs.push_back({.cell = cell, .repetition = repetition, .attempt = next_attempt(cell, repetition)});
+    }
+    if (!block.runs.empty()) blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+std::optional<Block> Schedule::next_block() {
+  while (queue_.empty()) {
+    if (++repetition_ >= rule_.max) return std::nullopt;
+    queue_ = blocks_of(repetition_);
+    std::reverse(queue_.begin(), queue_.end());
+  }
+  auto block = std::move(queue_.back());
+  queue_.pop_back();
+  for (const auto& run : block.runs) progress_[run.cell].failures = 0;
+  return block;
+}
+
+std::optional<PlannedRun> Schedule::finished(const PlannedRun& run, Status status, std::optional<double> value) {
+  auto& progress = progress_[run.cell];
+  mark(progress, run.repetition, run.attempt, status, value);
+  if (status != Status::refused && status != Status::failed) return std::nullopt;
+  if (++progress.failures >= attempts_) {
+    progress.given_up = true;
+    return std::nullopt;
+  }
+  return PlannedRun{.cell = run.cell, .repetition = run.repetition, .attempt = run.attempt + 1};
+}
+
+std::vector<PlannedRun> Schedule::remaining_runs() const {
+  std::vector<PlannedRun> runs;
+  for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+    const auto& progress = progress_[cell];
+    if (progress.unsupported || progress.given_up || enough(progress)) continue;
+    const auto done = static_cast<int>(std::count(progress.done.begin(), progress.done.end(), true));
+    for (int i = 0; i < std::max(1, rule_.min - done); ++i) runs.push_back({.cell = cell, .repetition = done + i, .attempt = 0});
+  }
+  return runs;
+}
+
+std::int64_t Schedule::remaining() const { return static_cast<std::int64_t>(remaining_runs().size()); }
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,93 @@
+// What is to be run next, decided from what has been: blocks of equal impairment, shuffled from the seed. Pure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "model/record.hh"
+#include "orchestrator/campaign/cells.hh"
+
+namespace longhaul::orchestrator {
+
+/// One execution to make: cells[cell], its repetition (from 0), its attempt (from 0, unique within the repetition).
+struct PlannedRun {
+  std::size_t cell = 0;
+  int repetition = 0;
+  int attempt = 0;
+  bool operator==(const PlannedRun&) const = default;
+};
+
+/// Runs that share an impairment, in their order.
+struct Block {
+  int repetition = 0;
+  std::string group;
+  std::vector<PlannedRun> runs;
+};
+
+/// Half width of the 95 % interval of the median, as a fraction of the median; empty: too few values.
+using Precision = std::function<std::optional<double>(const std::vector<double>&)>;
+
+/// The state of a campaign: which runs exist, and what follows from them. A run that is refused or failed is repeated
+/// within its block, at most `attempts` times in all; then its cell is given up for this session. One that is
+/// unsupported ends its cell for good.
+class Schedule {
+ public:
+  static constexpr int kAttempts = 3;
+
+  Schedule(const std::vector<CampaignCell>& cells, RepeatRule rule, std::uint64_t seed, Precision precision,
+           int attempts = kAttempts);
+
+  /// A run of an earlier session. Attempts that did not count then are not held against the cell now.
+  void resume(std::string_view cell_id, int repetition, int attempt, Status status, std::optional<double> value);
+
+  /// The next block that has something to run; empty when the campaign is done. The same seed gives the same order, and
+  /// a resumed campaign the same order less what is finished.
+  std::optional<Block> next_block();
+
+  /// Takes the outcome of a run; returns the run to add to the end of the block when it is to be repeated.
+  std::optional<PlannedRun> finished(const PlannedRun& run, Status status, std::optional<double> value);
+
+  /// Runs that are still to come as far as one can know: up to each cell's minimum, and one for each cell that is not yet
+  /// precise.
+  std::int64_t remaining() const;
+  /// The same in the block's terms, for estimates of time.
+  std::vector<PlannedRun> remaining_runs() const;
+
+  /// The number of the next attempt at a repetition.
+  int next_attempt(std::size_t cell, int repetition) const;
+  bool given_up(std::size_t cell) const { return progress_[cell].given_up; }
+  bool unsupported(std::size_t cell) const { return progress_[cell].unsupported; }
+  int runs_done(std::size_t cell) const { return static_cast<int>(progress_[cell].values.size()); }
+
+ private:
+  struct Progress {
+    std::vector<bool> done;         ///< by repetition
+    std::vector<int> next_attempt;  ///< by repetition
+    std::vector<double> values;     ///< headline metric of the runs that count
+    int failures = 0;               ///< of the current repetition, in this session
+    bool unsupported = false;
+    bool given_up = false;
+  };
+  bool wants(std::size_t cell, int repetition) const;
+  bool enough(const Progress& progress) const;
+  void grow(Progress& progress, int repetition) const;
+  void mark(Progress& progress, int repetition, int attempt, Status status, std::optional<double> value) const;
+  std::vector<Block> blocks_of(int repetition) const;
+
+  const std::vector<CampaignCell>& cells_;
+  RepeatRule rule_;
+  std::uint64_t seed_;
+  Precision precision_;
+  int attempts_;
+  std::unordered_map<std::string, std::size_t> index_;  ///< cell id -> cell
+  std::vector<Progress> progress_;
+  int repetition_ = -1;        ///< whose blocks are in `queue_`
+  std::vector<Block> queue_;   ///< next one last
+};
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,31 @@
+// Whether the WAN was as the cell asks for. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "degen/client/messages.hh"
+#include "degen/impairment/spec.hh"
+
+namespace longhaul::orchestrator {
+
+/// How far a median delay may be off: max(1 %, 50 us); max(5 %, 0.2 ms) where processors are emulated.
+Nanoseconds tolerance(Nanoseconds asked, bool emulated);
+
+/// Tolerance for the median of so many samples: with jitter the median itself scatters, by 1.25 sigma / sqrt(n); three
+/// of these are granted on top.
+Nanoseconds tolerance(const degen::Direction& asked, std::uint64_t samples, bool emulated);
+
+enum class Load {
+  idle,  ///< probes alone
+  busy   ///< beside a workload, which may fill a queue that has a rate
+};
+
+/// Why the measured path is not the one asked for; empty: it is. `share` of the tolerance is granted (closing the loop
+/// aims at less than what is judged later). Too few samples are a reason, too.
+std::string off_target(const degen::Impairment& asked, const degen::Report& measured, bool emulated, Load load,
+                       double share = 1.0);
+
+inline constexpr std::uint64_t kFewestSamples = 5;  ///< of probes that a median is judged from
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,46 @@
+// Specs that stay as they are whatever the catalog becomes, and a campaign made of them.
+#pragma once
+
+#include "degen/impairment/spec.hh"
+#include "model/cell.hh"
+#include "orchestrator/campaign/cells.hh"
+
+namespace longhaul::orchestrator::testing {
+
+inline WorkloadSpec ping() {
+  WorkloadSpec spec;
+  spec.name = "ping";
+  spec.parameters = {
+      {.name = "size", .kind = Kind::size, .help = "", .fallback = Value{64}, .min = 1, .max = 4 << 20, .choices = {}},
+      {.name = "op", .kind = Kind::choice, .help = "", .fallback = Value{"write"}, .choices = {"write", "write_imm", "send"}, .transport = "rdma"},
+      {.name = "duration", .kind = Kind::duration, .help = "", .fallback = Value{1'000'000'000}, .choices = {}},
+      {.name = "warmup", .kind = Kind::duration, .help = "", .fallback = Value{100'000'000}, .choices = {}}};
+  spec.metrics = {{.name = "latency", .unit = "ns", .better = Better::lower, .help = ""}};
+  spec.roles = {Role::client, Role::server};
+  spec.needs = [](const Parameters& parameters) -> std::vector<Capability> {
+    const auto it = parameters.find("op");
+    if (it != parameters.end() && it->second == Value{"write_imm"}) return {Capability::write_with_immediate};
+    return {};
+  };
+  spec.plot_axis = "delay";
+  return spec;
+}
+
+inline Vocabulary vocabulary() {
+  return {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = {ping()}};
+}
+
+inline Result<Campaign> read(std::string text) {
+  auto file = parse_campaign("c.yaml", std::move(text));
+  if (!file) return tl::unexpected(file.error());
+  return understand(std::move(*file), vocabulary());
+}
+
+/// The cells, or the error of whatever step refuses.
+inline Result<std::vector<CampaignCell>> cells_of(std::string text) {
+  const auto campaign = read(std::move(text));
+  if (!campaign) return tl::unexpected(campaign.error());
+  return expand(*campaign);
+}
+
+}  // namespace longhaul::orchestrator::testing

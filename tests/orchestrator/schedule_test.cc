@@ -1,0 +1,188 @@
+#include "orchestrator/run/schedule.hh"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "orchestrator/run/random.hh"
+#include "tests/orchestrator/fixture.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+std::vector<CampaignCell> some_cells() {
+  auto cells = testing::cells_of(
+      "name: n\nworkload: ping\nseries:\n  - {transport: rdma, provider: rxe}\n  - {transport: tcp, rival: rxe}\n"
+      "axes: {delay: [0, 1ms, 5ms], size: [1B, 64B, 16KiB]}\n");
+  return *cells;
+}
+
+Precision never_precise() {
+  return [](const auto&) { return std::nullopt; };
+}
+
+struct Execution {
+  std::vector<PlannedRun> runs;
+  std::vector<std::string> groups;  ///< of the blocks, in order
+};
+
+// Runs everything with this outcome; stops after `limit` runs.
+template <typename Outcome>
+Execution execute(Schedule& schedule, const std::vector<CampaignCell>& cells, Outcome outcome, std::size_t limit = 100'000) {
+  Execution execution;
+  while (auto block = schedule.next_block()) {
+    execution.groups.push_back(fmt::format("{} {}", block->repetition, block->group));
+    for (std::size_t i = 0; i < block->runs.size(); ++i) {
+      if (execution.runs.size() >= limit) return execution;
+      const auto run = block->runs[i];
+      EXPECT_EQ(cells[run.cell].group, block->group);
+      EXPECT_EQ(run.repetition, block->repetition);
+      execution.runs.push_back(run);
+      if (auto again = schedule.finished(run, outcome(run), 1.0)) block->runs.push_back(*again);
+    }
+  }
+  return execution;
+}
+
+const auto kOk = [](const PlannedRun&) { return Status::ok; };
+
+TEST(Schedule, GivesEveryCellItsRunsInBlocksOfEqualImpairment) {
+  const auto cells = some_cells();
+  Schedule schedule{cells, {.min = 4, .max = 4, .precision = {}}, 7, never_precise()};
+  EXPECT_EQ(schedule.remaining(), 72);
+  const auto execution = execute(schedule, cells, kOk);
+  std::map<std::size_t, std::set<int>> repetitions;
+  for (const auto& run : execution.runs) EXPECT_TRUE(repetitions[run.cell].insert(run.repetition).second);
+  ASSERT_EQ(repetitions.size(), cells.size());
+  for (const auto& [cell, seen] : repetitions) EXPECT_EQ(seen.size(), 4U);
+  EXPECT_EQ(execution.groups.size(), 12U);  // 3 delays x 4 repetitions: no impairment is made twice in a repetition
+  EXPECT_EQ(schedule.remaining(), 0);
+}
+
+TEST(Schedule, SameSeedSameOrderOtherSeedAnother) {
+  const auto cells = some_cells();
+  const auto order = [&](std::uint64_t seed) {
+    Schedule schedule{cells, {.min = 3, .max = 3, .precision = {}}, seed, never_precise()};
+    return execute(schedule, cells, kOk).runs;
+  };
+  EXPECT_EQ(order(1), order(1));
+  EXPECT_NE(order(1), order(2));
+}
+
+TEST(Schedule, RepetitionsHaveDifferentOrders) {
+  const auto cells = some_cells();
+  Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 3, never_precise()};
+  std::map<int, std::vector<std::size_t>> orders;
+  for (const auto& run : execute(schedule, cells, kOk).runs) orders[run.repetition].push_back(run.cell);
+  std::set<std::vector<std::size_t>> distinct;
+  for (const auto& [repetition, order] : orders) distinct.insert(order);
+  EXPECT_EQ(distinct.size(), 6U);
+}
+
+// The order of the file's lines does not matter, because cells are sorted by identity before they are shuffled.
+TEST(Schedule, OrderDoesNotDependOnTheFilesOrder) {
+  const auto cells = some_cells();
+  auto reversed = cells;
+  std::reverse(reversed.begin(), reversed.end());
+  const auto ids = [](const std::vector<CampaignCell>& list) {
+    Schedule schedule{list, {.min = 2, .max = 2, .precision = {}}, 5, never_precise()};
+    std::vector<std::string> order;
+    for (const auto& run : execute(schedule, list, kOk).runs) order.push_back(list[run.cell].id);
+    return order;
+  };
+  EXPECT_EQ(ids(cells), ids(reversed));
+}
+
+TEST(Schedule, ResumeAtAnyPointContinuesTheSameOrderAndRepeatsNothing) {
+  const auto cells = some_cells();
+  const RepeatRule rule{.min = 3, .max = 3, .precision = {}};
+  Schedule whole{cells, rule, 11, never_precise()};
+  const auto all = execute(whole, cells, kOk).runs;
+  for (std::size_t killed = 0; killed <= all.size(); killed += 5) {
+    Schedule first{cells, rule, 11, never_precise()};
+    auto runs = execute(first, cells, kOk, killed).runs;
+    Schedule second{cells, rule, 11, never_precise()};
+    for (const auto& run : runs) second.resume(cells[run.cell].id, run.repetition, run.attempt, Status::ok, 1.0);
+    EXPECT_EQ(second.remaining(), static_cast<std::int64_t>(all.size() - killed));
+    const auto rest = execute(second, cells, kOk).runs;
+    runs.insert(runs.end(), rest.begin(), rest.end());
+    EXPECT_EQ(runs, all) << "killed after " << killed;
+  }
+}
+
+TEST(Schedule, RepeatsRefusedAndFailedRunsInTheirBlockWithNewAttempts) {
+  const auto cells = some_cells();
+  Schedule schedule{cells, {.min = 2, .max = 2, .precision = {}}, 1, never_precise()};
+  const auto execution = execute(schedule, cells, [](const PlannedRun& run) {
+    return run.attempt < 2 && run.cell == 4 ? (run.attempt == 0 ? Status::refused : Status::failed) : Status::ok;
+  });
+  EXPECT_EQ(execution.runs.size(), cells.size() * 2 + 4);
+  EXPECT_EQ(execution.groups.size(), 6U);
+  EXPECT_FALSE(schedule.given_up(4));
+  EXPECT_EQ(schedule.runs_done(4), 2);
+}
+
+TEST(Schedule, GivesACellUpAfterItsAttemptsAndGoesOn) {
+  const auto cells = some_cells();
+  Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 1, never_precise()};
+  const auto execution = execute(schedule, cells, [](const PlannedRun& run) { return run.cell == 4 ? Status::failed : Status::ok; });
+  EXPECT_EQ(execution.runs.size(), (cells.size() - 1) * 6 + Schedule::kAttempts);
+  EXPECT_TRUE(schedule.given_up(4));
+  EXPECT_EQ(schedule.remaining(), 0);
+}
+
+TEST(Schedule, ResumeTriesAGivenUpCellAgainWithAttemptsThatAreNew) {
+  const auto cells = some_cells();
+  Schedule schedule{cells, {.min = 1, .max = 1, .precision = {}}, 1, never_precise()};
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i != 4) schedule.resume(cells[i].id, 0, 0, Status::ok, 1.0);
+    else for (int attempt = 0; attempt < 3; ++attempt) schedule.resume(cells[i].id, 0, attempt, Status::failed, {});
+  }
+  const auto runs = execute(schedule, cells, kOk).runs;
+  EXPECT_THAT(runs, ::testing::ElementsAre(PlannedRun{.cell = 4, .repetition = 0, .attempt = 3}));
+}
+
+TEST(Schedule, UnsupportedIsFinal) {
+  const auto cells = some_cells();
+  Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 1, never_precise()};
+  const auto execution = execute(schedule, cells, [](const PlannedRun& run) { return run.cell == 0 ? Status::unsupported : Status::ok; });
+  EXPECT_EQ(execution.runs.size(), (cells.size() - 1) * 6 + 1);
+  Schedule resumed{cells, {.min = 6, .max = 6, .precision = {}}, 1, never_precise()};
+  resumed.resume(cells[0].id, 0, 0, Status::unsupported, {});
+  EXPECT_EQ(resumed.remaining(), static_cast<std::int64_t>((cells.size() - 1) * 6));
+}
+
+TEST(Schedule, RepeatsUntilPreciseOrTheCap) {
+  const auto cells = some_cells();
+  // Precise at 8 values; cell 2 never is.
+  const auto precision = [](const std::vector<double>& values) -> std::optional<double> {
+    if (values.front() > 1) return 0.5;
+    return values.size() >= 8 ? 0.01 : 0.2;
+  };
+  Schedule schedule{cells, {.min = 6, .max = 10, .precision = 0.05}, 1, precision};
+  while (auto block = schedule.next_block())
+    for (const auto& run : block->runs) schedule.finished(run, Status::ok, run.cell == 2 ? 2.0 : 1.0);
+  for (std::size_t i = 0; i < cells.size(); ++i) EXPECT_EQ(schedule.runs_done(i), i == 2 ? 10 : 8);
+}
+
+TEST(Random, IsTheSameForever) {
+  Random random{42};
+  EXPECT_EQ(random.next(), 13679457532755275413U);  // of the reference implementation
+  std::vector<int> items{0, 1, 2, 3, 4, 5, 6, 7};
+  Random other{1};
+  shuffle(items, other);
+  auto sorted = items;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_THAT(sorted, ::testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+TEST(Random, BelowIsUniform) {
+  Random random{9};
+  std::vector<int> counts(7, 0);
+  for (int i = 0; i < 70'000; ++i) ++counts[random.below(7)];
+  for (const auto count : counts) EXPECT_NEAR(count, 10'000, 400);
+}
+
+}  // namespace
+}  // namespace longhaul::orchestrator
