@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "common/child.hh"
+#include "common/error.hh"
 #include "common/log.hh"
 
 namespace longhaul::lab {
@@ -31,9 +32,12 @@ std::string value_of(const std::string& output, const std::string& name) {
 }
 
 bool boots_with_kvm(const Image& image, const std::string& console) {
+  // A processor that KVM cannot set up makes QEMU abort with words that are no user's concern.
+  const OwnFd nothing{check(::open("/dev/null", O_RDWR | O_CLOEXEC), "opening /dev/null")};
   Child machine({.arguments = {"qemu-system-x86_64", "-M", "q35", "-accel", "kvm", "-cpu", "host", "-m", "256", "-nodefaults",
                                "-no-user-config", "-display", "none", "-no-reboot", "-kernel", image.kernel, "-append",
-                               "console=ttyS0 panic=-1", "-serial", "file:" + console}});
+                               "console=ttyS0 panic=-1", "-serial", "file:" + console},
+                 .descriptors = {{nothing.get(), STDERR_FILENO}}});
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{5};
   while (std::chrono::steady_clock::now() < deadline) {
     const auto ended = machine.wait(std::chrono::milliseconds{50});
@@ -75,7 +79,7 @@ bool kvm_works(const Image& image) {
   const bool works = boots_with_kvm(image, console);
   std::error_code ignored;
   std::filesystem::remove(console, ignored);
-  log::info("KVM {} on this machine", works ? "works" : "does not work: emulating");
+  log::info("KVM {} on this machine", works ? "works" : "does not work, so the lab is emulated");
   // Written aside and renamed: another lab may be asking.
   const std::string fresh = fmt::format("{}.{}", memory, getpid());
   std::ofstream(fresh) << boot << (works ? " yes" : " no") << '\n';

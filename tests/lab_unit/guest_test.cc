@@ -1,0 +1,82 @@
+#include "lab/guest.hh"
+
+#include <gmock/gmock.h>
+
+#include <cstdio>
+
+#include "tests/lab_unit/plans.hh"
+
+namespace longhaul::lab {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// The guest's shell itself says whether it can read a script.
+bool parses(const std::string& script) {
+  FILE* shell = ::popen("dash -n", "w");
+  std::fwrite(script.data(), 1, script.size(), shell);
+  return ::pclose(shell) == 0;
+}
+
+TEST(Guest, EveryScriptParses) {
+  for (const Topology topology : {Topology::compact, Topology::full}) {
+    const Plan plan = plan_of(topology, 2);
+    for (const PlannedMachine& machine : plan.machines)
+      for (const OverlayFile& file : machine.files)
+        EXPECT_TRUE(file.path == "/etc/inittab" || parses(file.bytes)) << file.path << " of " << machine.name << "\n" << file.bytes;
+  }
+}
+
+TEST(Guest, OnlyDegenIsPrivileged) {
+  const Plan plan = plan_of(Topology::compact);
+  const PlannedMachine& machine = plan.machines[0];
+  EXPECT_THAT(file_of(machine, "/etc/longhaul/service/degen"),
+              HasSubstr("ip netns exec R degen serve --socket /run/degen/degen.sock --client-side ra0,ra1 --server-side rb0,rb1"));
+  const std::string router = file_of(machine, "/etc/longhaul/service/agent-router");
+  EXPECT_THAT(router, HasSubstr("ip netns exec R setpriv --reuid 1000"));
+  EXPECT_THAT(router, HasSubstr("--listen 0.0.0.0:41003 --ca /etc/longhaul/ca.pem --cert /etc/longhaul/agent-router.pem"));
+  EXPECT_THAT(router, HasSubstr("--degen /run/degen/degen.sock"));
+  const std::string client = file_of(machine, "/etc/longhaul/service/agent-client");
+  EXPECT_THAT(client, HasSubstr("setpriv --reuid 1000"));
+  EXPECT_THAT(client, Not(HasSubstr("--degen")));
+  EXPECT_THAT(client, Not(HasSubstr("netns")));
+}
+
+TEST(Guest, EveryServiceIsKeptAlive) {
+  const Plan plan = plan_of(Topology::full);
+  EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"),
+            "::respawn:/etc/longhaul/service/degen\n::respawn:/etc/longhaul/service/agent-router\n::respawn:/etc/longhaul/service/dropbear\n"
+            "::once:/etc/longhaul/ready\n");
+}
+
+TEST(Guest, ProgramsThatAreMissingAreLeftOut) {
+  PlanOptions options{.topology = Topology::compact, .directory = "/run/l", .programs = {"longhaul-bench"}, .host_ports = {1, 2, 3, 4}};
+  const Plan plan = make_plan(options);
+  EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"), "::respawn:/etc/longhaul/service/dropbear\n::once:/etc/longhaul/ready\n");
+  // 41001 = A029
+  EXPECT_THAT(file_of(plan.machines[0], "/etc/longhaul/ready"), Not(HasSubstr("A029")));
+}
+
+TEST(Guest, CompactRulesSendUnboundProgramsAcrossTheRouterToo) {
+  const Plan plan = plan_of(Topology::compact, 2);
+  const std::string setup = file_of(plan.machines[0], "/etc/longhaul/setup");
+  EXPECT_THAT(setup, HasSubstr("route add default via 10.10.0.254 dev a0 table 101\n"));
+  EXPECT_THAT(setup, HasSubstr("rule add pref 10 iif b1 lookup local\n"));
+  EXPECT_THAT(setup, HasSubstr("rule add pref 20 from 10.10.1.1 lookup 103\n"));
+  EXPECT_THAT(setup, HasSubstr("rule add pref 25 iif lo to 10.20.0.1 lookup 101\n"));
+  EXPECT_THAT(setup, HasSubstr("rule add pref 25 iif lo to 10.10.1.1 lookup 201\n"));
+  EXPECT_THAT(setup, HasSubstr("rule add pref 30 lookup local\nrule del pref 0\n"));
+}
+
+TEST(Guest, CommandsAreToldWhereTheyStand) {
+  const Plan plan = plan_of(Topology::full);
+  EXPECT_EQ(file_of(plan.machine_of(*plan.find("client")), "/etc/longhaul/node/client"),
+            "#!/bin/sh\nexport LONGHAUL_NODE=client LONGHAUL_ADDR=10.10.0.1 LONGHAUL_DEVICE=rxe_a0 LONGHAUL_NETDEV=a0 LONGHAUL_PEER=10.20.0.1"
+            " LONGHAUL_ADDR_SIW=10.11.0.1 LONGHAUL_DEVICE_SIW=siw_a1 LONGHAUL_NETDEV_SIW=a1 LONGHAUL_PEER_SIW=10.21.0.1\nexec \"$@\"\n");
+  const Plan compact = plan_of(Topology::compact);
+  EXPECT_EQ(file_of(compact.machines[0], "/etc/longhaul/node/router"), "#!/bin/sh\nexport LONGHAUL_NODE=router\nexec ip netns exec R \"$@\"\n");
+}
+
+}  // namespace
+}  // namespace longhaul::lab

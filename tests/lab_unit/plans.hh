@@ -1,0 +1,21 @@
+// Plans that several tests look at.
+#pragma once
+
+#include "lab/topology.hh"
+
+namespace longhaul::lab {
+
+inline Plan plan_of(Topology topology, unsigned clients = 1) {
+  PlanOptions options{.topology = topology, .clients = clients, .directory = "/run/l", .programs = {"longhaul-agent", "longhaul-bench", "degen"}};
+  for (unsigned port = 0; port < ports_needed(topology, clients); ++port)
+    options.host_ports.push_back(static_cast<std::uint16_t>(50001 + port));
+  return make_plan(options);
+}
+
+inline std::string file_of(const PlannedMachine& machine, const std::string& path) {
+  for (const OverlayFile& file : machine.files)
+    if (file.path == path) return file.bytes;
+  return "(no " + path + ")";
+}
+
+}  // namespace longhaul::lab

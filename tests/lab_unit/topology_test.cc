@@ -1,0 +1,133 @@
+#include "lab/topology.hh"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "lab/inventory.hh"
+#include "model/testbed.hh"
+#include "tests/lab_unit/plans.hh"
+
+namespace longhaul::lab {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Topology, FullOnlyWhereEveryNodeHasACore) {
+  EXPECT_EQ(choose_topology(Topology::automatic, 2, 3), Topology::compact);
+  EXPECT_EQ(choose_topology(Topology::automatic, 3, 3), Topology::full);
+  EXPECT_EQ(choose_topology(Topology::full, 1, 3), Topology::full);
+}
+
+TEST(Topology, ParsesWhatItPrints) {
+  for (const Topology topology : {Topology::automatic, Topology::compact, Topology::full}) EXPECT_EQ(parse_topology(to_string(topology)), topology);
+  EXPECT_THAT(parse_topology("ring").error().message, HasSubstr("compact, full or auto"));
+}
+
+TEST(Plan, CompactIsOneMachineWithTheRouterAtAnAddressOfItsOwn) {
+  const Plan plan = plan_of(Topology::compact);
+  ASSERT_EQ(plan.machines.size(), 1U);
+  EXPECT_THAT(plan.machines[0].arguments,
+              Contains("user,id=mgmt,restrict=on,hostfwd=tcp:127.0.0.1:50004-10.0.2.15:22,hostfwd=tcp:127.0.0.1:50001-10.0.2.15:41001,"
+                       "hostfwd=tcp:127.0.0.1:50002-10.0.2.15:41002,hostfwd=tcp:127.0.0.1:50003-10.0.2.16:41003"));
+  EXPECT_EQ(plan.find("client")->ends[0].device, "rxe_a0");
+  EXPECT_EQ(plan.find("server")->ends[1].address, "10.21.0.1");
+  EXPECT_EQ(plan.find("nobody"), nullptr);
+}
+
+TEST(Plan, FullStartsTheRouterFirstBecauseItListensOnTheWires) {
+  const Plan plan = plan_of(Topology::full, 2);
+  ASSERT_EQ(plan.machines.size(), 4U);
+  EXPECT_EQ(plan.machines[0].name, "router");
+  EXPECT_THAT(plan.machines[0].listens, ElementsAre("/run/l/ra0.sock", "/run/l/ra1.sock", "/run/l/ra2.sock", "/run/l/ra3.sock", "/run/l/rb0.sock", "/run/l/rb1.sock"));
+  EXPECT_THAT(plan.machines[0].arguments, Contains("stream,id=ra0,server=on,addr.type=unix,addr.path=/run/l/ra0.sock"));
+  EXPECT_THAT(plan.machine_of(*plan.find("client2")).arguments, Contains("stream,id=a2,server=off,addr.type=unix,addr.path=/run/l/ra2.sock"));
+}
+
+TEST(Plan, EveryClientMeetsTheServerOnBothKinds) {
+  const Plan plan = plan_of(Topology::compact, 2);
+  ASSERT_EQ(plan.links.size(), 4U);
+  EXPECT_EQ(plan.links[3].client_side, "ra3");
+  EXPECT_EQ(plan.links[3].server_side, "rb1");
+  EXPECT_EQ(plan.links[3].source, "10.11.1.1");
+  EXPECT_EQ(plan.links[3].target, "10.21.0.1");
+}
+
+TEST(Plan, AddressesIndexesAndPortsAreUnique) {
+  const Plan plan = plan_of(Topology::full, 16);
+  std::set<std::string> addresses, macs;
+  std::set<unsigned> indexes;
+  std::set<std::uint16_t> ports;
+  std::size_t ends = 0;
+  for (const PlannedNode& node : plan.nodes) {
+    ports.insert(node.host_port);
+    for (const LinkEnd& end : node.ends) {
+      ++ends;
+      addresses.insert(end.address);
+      macs.insert(end.mac);
+      indexes.insert(end.index);
+      // Numbers of the kernel's own tables.
+      EXPECT_LT(end.index, 253U);
+    }
+  }
+  for (const PlannedMachine& machine : plan.machines) ports.insert(machine.ssh_port);
+  EXPECT_EQ(addresses.size(), ends);
+  EXPECT_EQ(macs.size(), ends);
+  EXPECT_EQ(indexes.size(), ends);
+  EXPECT_EQ(ports.size(), ports_needed(Topology::full, 16));
+}
+
+TEST(Plan, IsTheSameEveryTime) {
+  const auto text = [](const Plan& plan) {
+    std::string out;
+    for (const PlannedMachine& machine : plan.machines) {
+      for (const auto& argument : machine.arguments) out += argument + '\n';
+      for (const auto& file : machine.files) out += file.path + '\n' + file.bytes;
+    }
+    return out;
+  };
+  EXPECT_EQ(text(plan_of(Topology::full)), text(plan_of(Topology::full)));
+}
+
+TEST(Inventory, Golden) {
+  EXPECT_EQ(make_inventory(plan_of(Topology::compact), {.emulated = true, .ca = "/pki/ca.pem", .cert = "/pki/c \"1\".pem", .key = ""}),
+            R"(# Written by longhaul lab up.
+all:
+  vars:
+    longhaul_topology: compact
+    longhaul_emulated: true
+    longhaul_ca: "/pki/ca.pem"
+    longhaul_cert: "/pki/c \"1\".pem"
+    longhaul_key: ""
+  children:
+    clients:
+      hosts:
+        client:
+          ansible_host: 127.0.0.1
+          longhaul_port: 50001
+          longhaul_attachments:
+            - {path: wan, netdev: a0, address: 10.10.0.1, device: rxe_a0, provider: rxe}
+            - {path: wan, netdev: a1, address: 10.11.0.1, device: siw_a1, provider: siw}
+    servers:
+      hosts:
+        server:
+          ansible_host: 127.0.0.1
+          longhaul_port: 50002
+          longhaul_attachments:
+            - {path: wan, netdev: b0, address: 10.20.0.1, device: rxe_b0, provider: rxe}
+            - {path: wan, netdev: b1, address: 10.21.0.1, device: siw_b1, provider: siw}
+    routers:
+      hosts:
+        router:
+          ansible_host: 127.0.0.1
+          longhaul_port: 50003
+          longhaul_links:
+            - {client_side: ra0, server_side: rb0}
+            - {client_side: ra1, server_side: rb1}
+)");
+}
+
+}  // namespace
+}  // namespace longhaul::lab
