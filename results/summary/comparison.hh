@@ -42,7 +42,7 @@ struct Pairing {
   std::string metric;
   std::string provider;
   std::string op;
-  Parameters conditions;  ///< all other axes that are not at their default, size included, delay and delay_back not
+  Parameters conditions;  ///< all other axes that are not at their default: size, a fixed delay_back ...; not delay
   bool soft = false;
   std::vector<RatioPoint> points;     ///< by delay
   std::vector<Crossover> crossovers;  ///< by delay; empty: none found

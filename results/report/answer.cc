@@ -1,0 +1,182 @@
+#include "results/report/answer.hh"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace longhaul::results {
+namespace {
+
+constexpr double kAlike = 1.05;
+
+struct Range {
+  double low;
+  double high;
+  void add(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+std::string from_to(double low, double high) {
+  const auto a = short_ratio(low);
+  const auto b = short_ratio(high);
+  return a == b ? a : fmt::format("{} to {}", a, b);
+}
+
+// "as fast" suits times; any other metric is better or worse.
+std::string phrase(const Range& range, bool time) {
+  const auto* how = time ? "as fast" : "as good";
+  if (range.low >= 1 / kAlike && range.high <= kAlike) {
+    const double most = std::max(range.high, 1 / range.low) - 1;
+    return fmt::format("the two are within {:.1f} % of each other", std::max(0.1, most * 100));
+  }
+  if (range.low > 1) return fmt::format("RDMA is {} times {} as sockets", from_to(range.low, range.high), how);
+  if (range.high < 1)
+    return fmt::format("sockets are {} times {} as RDMA", from_to(1 / range.high, 1 / range.low), how);
+  return fmt::format("RDMA is {} times {} as sockets", from_to(range.low, range.high), how);
+}
+
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
+  return text;
+}
+
+// Only what a reader of one sentence needs: how many change, the first and the last of them.
+std::string changes(const std::vector<const Pairing*>& pairs, const Vocabulary& vocabulary, std::int64_t farthest) {
+  std::vector<std::pair<double, const Pairing*>> found;
+  for (const auto* pair : pairs)
+    if (!pair->crossovers.empty()) found.emplace_back(pair->crossovers.front().at, pair);
+  std::sort(found.begin(), found.end());
+  const auto count = pairs.size();
+  if (found.empty()) {
+    const auto ahead = std::count_if(pairs.begin(), pairs.end(),
+                                     [](const auto* p) { return p->points.front().advantage == Advantage::rdma; });
+    const auto up_to = short_time(static_cast<double>(farthest));
+    if (static_cast<std::size_t>(ahead) == count)
+      return fmt::format("No crossover up to {}: RDMA stays ahead{}.", up_to,
+                         count > 1 ? fmt::format(" in all {} pairs", count) : "");
+    return fmt::format("No crossover was found up to {}.", up_to);
+  }
+  const auto place = [&](const auto& one) {
+    return fmt::format("about {} ({})", short_time(one.first), name_of(*one.second, vocabulary));
+  };
+  if (count == 1) return fmt::format("The verdict changes at about {}.", short_time(found.front().first));
+  if (found.size() == 1)
+    return fmt::format("The verdict changes in 1 of {} pairs, at {}.", count, place(found.front()));
+  return fmt::format("The verdict changes in {} of {} pairs, first at {}, last at {}.", found.size(), count,
+                     place(found.front()), place(found.back()));
+}
+
+const char* holder(Advantage advantage) {
+  switch (advantage) {
+    case Advantage::rdma:
+      return "RDMA ahead";
+    case Advantage::sockets:
+      return "sockets ahead";
+    case Advantage::none:
+      return "no difference shown";
+    case Advantage::unknown:
+      break;
+  }
+  return "too few runs";
+}
+
+}  // namespace
+
+std::string short_time(double nanoseconds) {
+  const auto scaled = [&](double unit, const char* name) {
+    const double value = nanoseconds / unit;
+    const int decimals = value >= 100 || value == std::floor(value) ? 0 : value >= 10 ? 1 : 2;
+    auto text = fmt::format("{:.{}f}", value, decimals);
+    if (text.find('.') != std::string::npos) {
+      text.erase(text.find_last_not_of('0') + 1);
+      if (text.back() == '.') text.pop_back();
+    }
+    return text + " " + name;
+  };
+  if (nanoseconds >= 1e9) return scaled(1e9, "s");
+  if (nanoseconds >= 1e6 || nanoseconds == 0) return scaled(1e6, "ms");
+  return scaled(1e3, "us");
+}
+
+std::string short_ratio(double ratio) {
+  const double off = std::abs(ratio - 1);
+  if (ratio >= 99.5) return fmt::format("{:.0f}", ratio);
+  if (ratio >= 9.95) return fmt::format("{:.0f}", ratio);
+  if (off >= 0.195 && ratio > 1) return fmt::format("{:.1f}", ratio);
+  if (off >= 0.0195) return fmt::format("{:.2f}", ratio);
+  return fmt::format("{:.3f}", ratio);
+}
+
+std::string name_of(const Pairing& pairing, const Vocabulary& vocabulary) {
+  std::string name = pairing.provider;
+  const auto* op = vocabulary.parameter(pairing.workload, "op");
+  if (op != nullptr && op->fallback != Value{pairing.op}) name += " " + pairing.op;
+  if (const auto* size = vocabulary.parameter(pairing.workload, "size"); size != nullptr)
+    name += ", " + vocabulary.spelt(pairing.workload, pairing.conditions, "size");
+  for (const auto& [axis, value] : pairing.conditions)
+    if (axis != "size")
+      name += fmt::format(", {} {}", axis, vocabulary.spelt(pairing.workload, pairing.conditions, axis));
+  return name;
+}
+
+std::string course_of(const Pairing& pairing) {
+  if (pairing.points.empty()) return "nothing to compare";
+  const auto first = std::find_if(pairing.points.begin(), pairing.points.end(),
+                                  [](const auto& point) { return point.advantage != Advantage::unknown; });
+  if (first == pairing.points.end()) return "too few runs for an interval";
+  if (pairing.crossovers.empty())
+    return fmt::format("{} at every delay; crossover: none found", holder(first->advantage));
+  std::string text = holder(first->advantage);
+  for (const auto& crossover : pairing.crossovers)
+    text += fmt::format(", {} from about {}", holder(crossover.after), short_time(crossover.at));
+  return text;
+}
+
+Answer answer_of(const Summary& summary, const std::vector<Pairing>& pairings, const Vocabulary& vocabulary) {
+  Answer result{.question = "Is RDMA better than sockets on this link, and up to which delay?", .answer = {}};
+  if (pairings.empty()) {
+    const auto measured =
+        std::count_if(summary.cells.begin(), summary.cells.end(), [](const auto& cell) { return cell.usable > 0; });
+    result.answer =
+        fmt::format("Not answered: no RDMA cell has a sockets cell to be compared with ({} of {} cells have results).",
+                    measured, summary.cells.size());
+    return result;
+  }
+  const auto& workload = pairings.front().workload;
+  const auto& metric = pairings.front().metric;
+  const auto* spec = vocabulary.metric(workload, metric);
+  const bool time = spec != nullptr && spec->unit == "ns";
+  if (time) result.question = "Is RDMA faster than sockets on this link, and up to which delay?";
+
+  std::vector<const Pairing*> pairs;
+  std::vector<std::string> providers;
+  std::map<std::int64_t, Range> by_delay;
+  for (const auto& pairing : pairings) {
+    if (pairing.workload != workload || pairing.metric != metric) continue;
+    pairs.push_back(&pairing);
+    if (std::find(providers.begin(), providers.end(), pairing.provider) == providers.end())
+      providers.push_back(pairing.provider);
+    for (const auto& point : pairing.points) {
+      const auto [it, fresh] = by_delay.try_emplace(point.delay, Range{point.ratio.value, point.ratio.value});
+      if (!fresh) it->second.add(point.ratio.value);
+    }
+  }
+  const auto& [nearest_delay, nearest_range] = *by_delay.begin();
+  const auto& [farthest, farthest_range] = *by_delay.rbegin();
+  const auto near_by = nearest_delay == 0
+                           ? std::string{"Without added delay"}
+                           : fmt::format("At {} each way", short_time(static_cast<double>(nearest_delay)));
+  result.answer =
+      fmt::format("{} {}{}", near_by, phrase(nearest_range, time), fmt::format(" (on {})", join(providers)));
+  if (farthest != nearest_delay)
+    result.answer +=
+        fmt::format("; at {} each way {}", short_time(static_cast<double>(farthest)), phrase(farthest_range, time));
+  result.answer += ". " + changes(pairs, vocabulary, farthest);
+  return result;
+}
+
+}  // namespace longhaul::results

@@ -1,0 +1,32 @@
+// The campaign's question and its answer in a sentence or two. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/summary/comparison.hh"
+
+namespace longhaul::results {
+
+struct Answer {
+  std::string question;
+  std::string answer;
+};
+
+/// From the pairs of the headline metric alone.
+Answer answer_of(const Summary& summary, const std::vector<Pairing>& pairings, const Vocabulary& vocabulary);
+
+/// "ahead until about 7.2 ms", "ahead at every delay", ... of one pair.
+std::string course_of(const Pairing& pairing);
+
+/// "rxe write, 16KiB": what tells a pair from the others.
+std::string name_of(const Pairing& pairing, const Vocabulary& vocabulary);
+
+/// 7.2e6 ns -> "7.2 ms"; three significant digits.
+std::string short_time(double nanoseconds);
+
+/// 2.345 -> "2.3", 1.004 -> "1.004", 0.87 -> "0.87": as many digits as tell it from 1.
+std::string short_ratio(double ratio);
+
+}  // namespace longhaul::results

@@ -1,0 +1,30 @@
+#include "results/report/assets.hh"
+
+// The assembler copies each file between two labels: a megabyte as a C++ array would take the compiler half a minute.
+// NOLINTNEXTLINE
+#define LONGHAUL_ASSET(name, path)                                                                                 \
+  __asm__(                                                                                                         \
+      ".pushsection .rodata\n"                                                                                     \
+      ".global longhaul_asset_" #name "\n.hidden longhaul_asset_" #name                                            \
+      "\n"                                                                                                         \
+      ".global longhaul_asset_" #name "_end\n.hidden longhaul_asset_" #name                                        \
+      "_end\n"                                                                                                     \
+      "longhaul_asset_" #name ":\n.incbin \"" path "\"\nlonghaul_asset_" #name                                     \
+      "_end:\n"                                                                                                    \
+      ".byte 0\n.popsection\n");                                                                                   \
+  extern "C" const char longhaul_asset_##name[];                                                                   \
+  extern "C" const char longhaul_asset_##name##_end[];                                                             \
+  namespace longhaul::results::assets {                                                                            \
+  std::string_view name() {                                                                                        \
+    return {longhaul_asset_##name, static_cast<std::size_t>(longhaul_asset_##name##_end - longhaul_asset_##name)}; \
+  }                                                                                                                \
+  }
+
+LONGHAUL_ASSET(echarts, LONGHAUL_ECHARTS)
+LONGHAUL_ASSET(page_html, LONGHAUL_WEB "/page.html")
+LONGHAUL_ASSET(page_css, LONGHAUL_WEB "/page.css")
+LONGHAUL_ASSET(scale_js, LONGHAUL_WEB "/scale.js")
+LONGHAUL_ASSET(model_js, LONGHAUL_WEB "/model.js")
+LONGHAUL_ASSET(charts_js, LONGHAUL_WEB "/charts.js")
+LONGHAUL_ASSET(tables_js, LONGHAUL_WEB "/tables.js")
+LONGHAUL_ASSET(page_js, LONGHAUL_WEB "/page.js")

@@ -1,0 +1,223 @@
+#include "results/report/data.hh"
+
+#include "model/codec.hh"
+#include "results/report/report.hh"
+
+namespace longhaul::results {
+namespace {
+
+namespace json = boost::json;
+
+// Fractions of the distribution view: even in the middle, closer towards both ends.
+constexpr double kFractions[] = {0.001, 0.005, 0.01, 0.02,  0.05, 0.1,   0.15,  0.2,    0.25,  0.3,
+                                 0.35,  0.4,   0.45, 0.5,   0.55, 0.6,   0.65,  0.7,    0.75,  0.8,
+                                 0.85,  0.9,   0.95, 0.975, 0.99, 0.995, 0.999, 0.9995, 0.9999};
+// A fraction is drawn while so many samples lie beyond it.
+constexpr double kSamplesBeyond = 5;
+
+json::value optional_number(const std::optional<double>& value) {
+  return value ? json::value(*value) : json::value(nullptr);
+}
+
+json::array strings(const std::vector<std::string>& texts) {
+  json::array array;
+  for (const auto& text : texts) array.emplace_back(text);
+  return array;
+}
+
+json::object metric_data(const MetricSummary& metric, bool distributions) {
+  json::object object{{"name", metric.name},       {"unit", metric.unit},     {"runs", metric.values.size()},
+                      {"samples", metric.samples}, {"median", metric.median}, {"p99", optional_number(metric.p99)}};
+  if (metric.interval) {
+    object["low"] = metric.interval->low;
+    object["high"] = metric.interval->high;
+    object["level"] = metric.interval->level;
+  }
+  json::array values;
+  for (const double value : metric.values) values.emplace_back(value);
+  object["values"] = std::move(values);
+  if (distributions && metric.pooled.count() > 0) {
+    const auto count = static_cast<double>(metric.pooled.count());
+    json::array quantiles;
+    quantiles.emplace_back(json::array{0, static_cast<double>(metric.pooled.min())});
+    for (const double fraction : kFractions) {
+      if (std::min(fraction, 1 - fraction) * count < kSamplesBeyond) continue;
+      quantiles.emplace_back(json::array{fraction, metric.pooled.quantile(fraction)});
+    }
+    quantiles.emplace_back(json::array{1, static_cast<double>(metric.pooled.max())});
+    object["quantiles"] = std::move(quantiles);
+  }
+  return object;
+}
+
+json::object direction_data(const AchievedDelay& delay) {
+  return {{"asked", delay.asked},
+          {"achieved", optional_number(delay.achieved)},
+          {"programmed", optional_number(delay.programmed)},
+          {"p99", optional_number(delay.p99)},
+          {"dropped", delay.dropped}};
+}
+
+// Axes that are neither the series nor the plot's own: what a plot must hold constant.
+json::object conditions_data(const std::string& workload, const Parameters& parameters, const Vocabulary& vocabulary) {
+  json::object object;
+  for (const auto& [name, value] : parameters) {
+    if (name == "transport" || name == "provider" || name == "rival" || name == "op" || name == "delay" ||
+        name == "size")
+      continue;
+    object[name] = vocabulary.spelt(workload, parameters, name);
+  }
+  return object;
+}
+
+json::value size_data(const std::string& workload, const Parameters& parameters, const Vocabulary& vocabulary) {
+  const auto* spec = vocabulary.parameter(workload, "size");
+  if (const auto it = parameters.find("size");
+      it != parameters.end() && std::holds_alternative<std::int64_t>(it->second))
+    return std::get<std::int64_t>(it->second);
+  if (spec != nullptr && spec->fallback && std::holds_alternative<std::int64_t>(*spec->fallback))
+    return std::get<std::int64_t>(*spec->fallback);
+  return nullptr;
+}
+
+json::object cell_data(const CellSummary& cell, const Vocabulary& vocabulary, bool distributions) {
+  json::object runs;
+  for (const auto& [status, count] : cell.runs) runs[boost::describe::enum_to_string(status, "?")] = count;
+  json::array metrics;
+  for (const auto& metric : cell.metrics) metrics.emplace_back(metric_data(metric, distributions));
+  const bool sockets = cell.transport == "tcp" && !cell.parameters.contains("op");
+  return {{"id", cell.cell_id},
+          {"workload", cell.workload},
+          {"transport", cell.transport},
+          {"provider", cell.provider},
+          {"rival", cell.rival},
+          {"device", cell.device},
+          {"op", sockets ? std::string{} : vocabulary.spelt(cell.workload, cell.parameters, "op")},
+          {"size", size_data(cell.workload, cell.parameters, vocabulary)},
+          {"delay", cell.forward.asked},
+          {"conditions", conditions_data(cell.workload, cell.parameters, vocabulary)},
+          {"topology", cell.topology},
+          {"forward", direction_data(cell.forward)},
+          {"back", direction_data(cell.back)},
+          {"rtt", optional_number(cell.rtt)},
+          {"status", boost::describe::enum_to_string(cell.status, "?")},
+          {"message", cell.message},
+          {"runs", std::move(runs)},
+          {"usable", cell.usable},
+          {"limits", strings(cell.limits)},
+          {"soft", cell.soft},
+          {"emulated", cell.emulated},
+          {"metrics", std::move(metrics)}};
+}
+
+json::object pair_data(const Pairing& pairing, const Vocabulary& vocabulary) {
+  static constexpr const char* kNames[] = {"rdma", "sockets", "none", "unknown"};
+  const auto named = [](Advantage advantage) { return kNames[static_cast<int>(advantage)]; };
+  json::array points;
+  for (const auto& point : pairing.points) {
+    json::object object{{"delay", point.delay},
+                        {"ratio", point.ratio.value},
+                        {"advantage", named(point.advantage)},
+                        {"rdma", point.rdma_cell},
+                        {"sockets", point.sockets_cell}};
+    if (point.ratio.interval) {
+      object["low"] = point.ratio.interval->low;
+      object["high"] = point.ratio.interval->high;
+      object["level"] = point.ratio.interval->level;
+    }
+    points.emplace_back(std::move(object));
+  }
+  json::array crossovers;
+  for (const auto& crossover : pairing.crossovers)
+    crossovers.emplace_back(json::object{{"from", crossover.from},
+                                         {"to", crossover.to},
+                                         {"at", crossover.at},
+                                         {"before", named(crossover.before)},
+                                         {"after", named(crossover.after)}});
+  return {{"workload", pairing.workload},
+          {"metric", pairing.metric},
+          {"provider", pairing.provider},
+          {"op", pairing.op},
+          {"name", name_of(pairing, vocabulary)},
+          {"course", course_of(pairing)},
+          {"size", size_data(pairing.workload, pairing.conditions, vocabulary)},
+          {"conditions", conditions_data(pairing.workload, pairing.conditions, vocabulary)},
+          {"soft", pairing.soft},
+          {"points", std::move(points)},
+          {"crossovers", std::move(crossovers)}};
+}
+
+json::array workloads_data(const Summary& summary, const Vocabulary& vocabulary) {
+  json::array workloads;
+  for (const auto& spec : vocabulary.workloads) {
+    const auto used = [&](const CellSummary& cell) { return cell.workload == spec.name; };
+    if (std::none_of(summary.cells.begin(), summary.cells.end(), used)) continue;
+    json::array metrics;
+    for (const auto& metric : spec.metrics)
+      metrics.emplace_back(json::object{{"name", metric.name},
+                                        {"unit", metric.unit},
+                                        {"better", boost::describe::enum_to_string(metric.better, "?")},
+                                        {"help", metric.help}});
+    workloads.emplace_back(
+        json::object{{"name", spec.name}, {"summary", spec.summary}, {"metrics", std::move(metrics)}});
+  }
+  return workloads;
+}
+
+json::array nodes_data(const Summary& summary) {
+  json::array nodes;
+  for (const auto& [node, digests] : summary.node_facts) {
+    for (const auto& [digest, runs] : digests) {
+      json::object object{{"node", node}, {"digest", digest}, {"runs", runs}};
+      if (const auto known = summary.facts.find(digest); known != summary.facts.end())
+        object["facts"] = codec::encode(known->second);
+      nodes.emplace_back(std::move(object));
+    }
+  }
+  return nodes;
+}
+
+json::object campaign_data(const Manifest& manifest) {
+  return {{"name", manifest.name},
+          {"description", manifest.description},
+          {"file", manifest.campaign_file},
+          {"text", manifest.campaign_text},
+          {"seed", std::to_string(manifest.seed)},  // a 64-bit number does not fit a double
+          {"version", manifest.version},
+          {"command", manifest.command},
+          {"repetitions_min", manifest.repetitions_min},
+          {"repetitions_max", manifest.repetitions_max},
+          {"started", manifest.started / 1'000'000},
+          {"finished", manifest.finished / 1'000'000},
+          {"wall", manifest.wall},
+          {"measuring", manifest.measuring}};
+}
+
+}  // namespace
+
+json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool distributions) {
+  const auto pairings = pair_transports(summary.cells, vocabulary);
+  const auto answer = answer_of(summary, pairings, vocabulary);
+  json::array cells;
+  for (const auto& cell : summary.cells) cells.emplace_back(cell_data(cell, vocabulary, distributions));
+  json::array pairs;
+  for (const auto& pairing : pairings) pairs.emplace_back(pair_data(pairing, vocabulary));
+  auto testbed = codec::encode(summary.manifest.testbed);
+  // Paths of keys are nobody's business who gets the report.
+  for (const auto* secret : {"ca", "cert", "key"}) testbed.as_object().erase(secret);
+  return {{"question", answer.question},
+          {"answer", answer.answer},
+          {"campaign", campaign_data(summary.manifest)},
+          {"emulated", summary.emulated},
+          {"testbed", std::move(testbed)},
+          {"workloads", workloads_data(summary, vocabulary)},
+          {"cells", std::move(cells)},
+          {"pairs", std::move(pairs)},
+          {"nodes", nodes_data(summary)}};
+}
+
+std::string json_of(const Summary& summary, const Vocabulary& vocabulary) {
+  return json::serialize(data_of(summary, vocabulary, false));
+}
+
+}  // namespace longhaul::results

@@ -1,0 +1,15 @@
+// The report's figures as JSON: what the page draws and what `longhaul report --json` prints. Pure. Heavy to include:
+// .cc only.
+#pragma once
+
+#include <boost/json.hpp>
+
+#include "results/report/answer.hh"
+#include "results/summary/comparison.hh"
+
+namespace longhaul::results {
+
+/// With `distributions`, each metric carries the quantiles that the page's distribution view draws.
+boost::json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool distributions);
+
+}  // namespace longhaul::results

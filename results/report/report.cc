@@ -1,0 +1,73 @@
+#include "results/report/report.hh"
+
+#include <boost/json.hpp>
+
+#include "results/report/answer.hh"
+#include "results/store/replace_file.hh"
+
+namespace longhaul::results {
+namespace {
+
+Result<void> put(Written& written, const std::filesystem::path& path, const std::string& text) {
+  auto replaced = replace_file(path, text);
+  if (replaced) written.files.push_back(path);
+  return replaced;
+}
+
+}  // namespace
+
+std::string claims_of(const Summary& summary) {
+  return boost::json::serialize(boost::json::object{{"schema", 1},
+                                                    {"campaign", summary.manifest.name},
+                                                    {"claims", boost::json::array{}},
+                                                    {"reason",
+                                                     "this version of longhaul checks no claim of the papers yet: an "
+                                                     "empty list is no verdict on any of them"}}) +
+         "\n";
+}
+
+std::string headline_of(const Summary& summary, const Vocabulary& vocabulary) {
+  const auto pairings = pair_transports(summary.cells, vocabulary);
+  auto text = answer_of(summary, pairings, vocabulary).answer + "\n";
+  for (const auto& pairing : pairings) {
+    text += fmt::format("  {} ({}): {}\n   ", name_of(pairing, vocabulary), pairing.metric, course_of(pairing));
+    for (const auto& point : pairing.points) {
+      text += fmt::format(" {}: {}x", short_time(static_cast<double>(point.delay)), short_ratio(point.ratio.value));
+      if (point.ratio.interval)
+        text +=
+            fmt::format(" [{}, {}]", short_ratio(point.ratio.interval->low), short_ratio(point.ratio.interval->high));
+    }
+    text += "\n";
+  }
+  std::map<Status, int> count;
+  for (const auto& cell : summary.cells) ++count[cell.status];
+  text += fmt::format("{} cells:", summary.cells.size());
+  for (const auto& [status, cells] : count)
+    text += fmt::format(" {} {}", cells, boost::describe::enum_to_string(status, "?"));
+  text += "\n";
+  if (summary.emulated) text += "Emulated processors: absolute times describe the lab, not a network.\n";
+  return text;
+}
+
+Result<Written> write_csv(const std::filesystem::path& directory, const Vocabulary& vocabulary) {
+  const auto summary = summarise_directory(directory.string(), vocabulary);
+  if (!summary) return tl::unexpected(summary.error());
+  Written written;
+  if (auto done = put(written, directory / "cells.csv", csv_of(*summary, vocabulary)); !done)
+    return tl::unexpected(done.error());
+  return written;
+}
+
+Result<Written> write_report(const std::filesystem::path& directory, const Vocabulary& vocabulary) {
+  const auto summary = summarise_directory(directory.string(), vocabulary);
+  if (!summary) return tl::unexpected(summary.error());
+  const std::pair<const char*, std::string> files[] = {{"cells.csv", csv_of(*summary, vocabulary)},
+                                                       {"claims.json", claims_of(*summary)},
+                                                       {"report.html", page_of(*summary, vocabulary)}};
+  Written written;
+  for (const auto& [name, text] : files)
+    if (auto done = put(written, directory / name, text); !done) return tl::unexpected(done.error());
+  return written;
+}
+
+}  // namespace longhaul::results

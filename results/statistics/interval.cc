@@ -1,0 +1,75 @@
+#include "results/statistics/interval.hh"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "results/statistics/ranks.hh"
+
+namespace longhaul::results {
+namespace {
+
+double middle(const std::vector<double>& sorted) {
+  if (sorted.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : std::midpoint(sorted[half - 1], sorted[half]);
+}
+
+std::vector<double> sorted_copy(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+bool all_positive(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return v > 0 && std::isfinite(v); });
+}
+
+}  // namespace
+
+double median(std::span<const double> values) {
+  return middle(sorted_copy(values));
+}
+
+std::optional<Interval> median_interval(std::span<const double> values, double level) {
+  const auto n = values.size();
+  const double tail = (1 - level) / 2;
+  std::size_t k = 0;
+  while (2 * (k + 1) <= n && binomial_half_cdf(n, k) <= tail * (1 + 1e-12)) ++k;
+  if (k == 0) return std::nullopt;
+  const auto sorted = sorted_copy(values);
+  return Interval{.low = sorted[k - 1], .high = sorted[n - k], .level = 1 - 2 * binomial_half_cdf(n, k - 1)};
+}
+
+std::optional<double> precision(std::span<const double> values, double level) {
+  const auto interval = median_interval(values, level);
+  const double centre = median(values);
+  if (!interval || centre == 0) return std::nullopt;
+  return (interval->high - interval->low) / 2 / std::abs(centre);
+}
+
+std::optional<Ratio> ratio_interval(std::span<const double> a, std::span<const double> b, double level) {
+  if (a.empty() || b.empty() || !all_positive(a) || !all_positive(b)) return std::nullopt;
+  std::vector<double> shifts;
+  shifts.reserve(a.size() * b.size());
+  for (const double over : a)
+    for (const double under : b) shifts.push_back(std::log(over) - std::log(under));
+  std::sort(shifts.begin(), shifts.end());
+  Ratio ratio{.value = std::exp(middle(shifts)), .interval = {}};
+  const auto c = mann_whitney_rank(a.size(), b.size(), (1 - level) / 2);
+  if (c == 0) return ratio;
+  // The true shift is below the c-th smallest difference exactly when U < c.
+  double covered = level;
+  if (a.size() <= 50 && b.size() <= 50) {
+    const auto pmf = mann_whitney_pmf(a.size(), b.size());
+    double below = 0;
+    for (std::size_t u = 0; u < c; ++u) below += pmf[u];
+    covered = 1 - 2 * below;
+  }
+  ratio.interval =
+      Interval{.low = std::exp(shifts[c - 1]), .high = std::exp(shifts[shifts.size() - c]), .level = covered};
+  return ratio;
+}
+
+}  // namespace longhaul::results

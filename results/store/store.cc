@@ -1,0 +1,285 @@
+#include "results/store/store.hh"
+
+#include <openssl/evp.h>
+
+#include <optional>
+#include <stdexcept>
+
+#include "common/log.hh"
+#include "results/store/database.hh"
+#include "results/store/lock.hh"
+#include "results/store/replace_file.hh"
+#include "results/store/schema.hh"
+
+namespace longhaul::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFile = "results.db";
+
+// A path as an SQLite URI: what has a meaning there is escaped.
+std::string uri_of(const fs::path& path, const char* query) {
+  std::string uri = "file:";
+  for (const char c : fs::absolute(path).string()) {
+    if (c == '%' || c == '?' || c == '#') {
+      uri += fmt::format("%{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    } else {
+      uri += c;
+    }
+  }
+  return uri + query;
+}
+
+Result<void> check_whole(const Database& database) {
+  const auto verdict = database.text("PRAGMA quick_check(1)");
+  if (!verdict) return tl::unexpected(verdict.error());
+  if (*verdict != "ok") return database_error(database.name(), SQLITE_CORRUPT, *verdict);
+  return {};
+}
+
+// Committed means on the disk: FULL syncs the log at every commit. A run takes a second, a sync some milliseconds.
+Result<void> configure_writer(Database& database) {
+  return database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+}
+
+Result<Database> open_writer(const fs::path& path, OpenMode mode) {
+  const int flags = SQLITE_OPEN_READWRITE | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
+  auto database = Database::open(uri_of(path, ""), path.string(), flags);
+  if (!database) return database;
+  const auto state = inspect(*database);
+  if (!state) return tl::unexpected(state.error());
+  if (mode == OpenMode::resume && state->empty)
+    return refuse("{}: holds no campaign: nothing to resume", path.string());
+  // Only now: what is not ours is not touched.
+  if (auto set = configure_writer(*database); !set) return tl::unexpected(set.error());
+  if (state->empty) {
+    if (auto made = create_schema(*database); !made) return tl::unexpected(made.error());
+    return database;
+  }
+  if (auto whole = check_whole(*database); !whole) return tl::unexpected(whole.error());
+  if (mode == OpenMode::create) {
+    // A start that died before its manifest was saved has left nothing worth keeping.
+    const auto used = database->integer("SELECT (SELECT count(*) FROM manifest) + (SELECT count(*) FROM runs)");
+    if (!used) return tl::unexpected(used.error());
+    if (*used > 0)
+      return refuse("{}: already holds a campaign: go on with it by --resume, or choose another --out",
+                    path.parent_path().string());
+  }
+  if (auto upgraded = upgrade_schema(*database, state->version); !upgraded) return tl::unexpected(upgraded.error());
+  return database;
+}
+
+// A reader opens for writing where it may, because the log of a writer that was killed must be taken in first.
+Result<Database> open_reader_as_is(const fs::path& path) {
+  auto database = Database::open(uri_of(path, ""), path.string(), SQLITE_OPEN_READWRITE);
+  if (!database) return database;
+  if (database->integer("SELECT count(*) FROM sqlite_master")) return database;
+  std::error_code ignored;
+  const auto log_size = fs::file_size(path.string() + "-wal", ignored);
+  if (!ignored && log_size > 0) return database;  // its own error will come out
+  // In a directory that cannot be written WAL works only when SQLite is told that nobody writes.
+  return Database::open(uri_of(path, "?immutable=1"), path.string(), SQLITE_OPEN_READONLY);
+}
+
+Result<Database> open_reader(const fs::path& path) {
+  auto database = open_reader_as_is(path);
+  if (!database) return database;
+  const auto state = inspect(*database);
+  if (!state) return tl::unexpected(state.error());
+  if (state->empty) return refuse("{}: holds no campaign", path.string());
+  if (auto whole = check_whole(*database); !whole) return tl::unexpected(whole.error());
+  if (state->version < kStoreSchema) {
+    auto copy = Database::open(":memory:", path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (!copy) return copy;
+    if (auto copied = copy->copy_from(*database); !copied) return tl::unexpected(copied.error());
+    if (auto upgraded = upgrade_schema(*copy, state->version); !upgraded) return tl::unexpected(upgraded.error());
+    database = std::move(copy);
+  }
+  if (auto set = database->execute("PRAGMA query_only = 1"); !set) return tl::unexpected(set.error());
+  return database;
+}
+
+// `take` gets each row; its error ends the walk.
+template <typename Take>
+Result<void> each_row(const Database& database, std::string_view sql, Take take) {
+  auto select = database.prepare(sql);
+  if (!select) return tl::unexpected(select.error());
+  while (true) {
+    const auto row = select->step();
+    if (!row) return tl::unexpected(row.error());
+    if (!*row) return {};
+    if (Result<void> taken = take(*select); !taken) return taken;
+  }
+}
+
+}  // namespace
+
+struct Store::State {
+  fs::path directory;
+  std::optional<WriterLock> lock;  // before the database: released after it is closed
+  Database database;
+};
+
+Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+const fs::path& Store::directory() const {
+  return state_->directory;
+}
+
+std::string facts_digest(const NodeFacts& facts) {
+  const auto text = to_json(facts);
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  if (EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr) != 1)
+    throw std::runtime_error("SHA-256 is not available in this OpenSSL");
+  std::string id;
+  for (int i = 0; i < 8; ++i) id += fmt::format("{:02x}", digest[i]);
+  return id;
+}
+
+Result<Store> Store::open(const fs::path& directory, OpenMode mode) {
+  const auto path = directory / kFile;
+  std::error_code error;
+  if (mode == OpenMode::create) {
+    fs::create_directories(directory, error);
+    if (error) return refuse("{}: cannot be made: {}: choose another --out", directory.string(), error.message());
+  } else if (!fs::exists(path, error)) {
+    return refuse("{}: no such file: name a directory that `longhaul run --out` made", path.string());
+  }
+  std::optional<WriterLock> lock;
+  if (mode != OpenMode::read) {
+    auto taken = WriterLock::take(directory);
+    if (!taken) return tl::unexpected(taken.error());
+    lock = std::move(*taken);
+  }
+  auto database = mode == OpenMode::read ? open_reader(path) : open_writer(path, mode);
+  if (!database) return tl::unexpected(database.error());
+  return Store{std::make_unique<State>(State{directory, std::move(lock), std::move(*database)})};
+}
+
+Result<void> Store::save_manifest(const Manifest& manifest) {
+  const auto text = to_json(manifest);
+  auto insert = state_->database.prepare(
+      "INSERT INTO manifest (one, document) VALUES (1, ?1) ON CONFLICT (one) DO UPDATE SET document = "
+      "excluded.document");
+  if (!insert) return tl::unexpected(insert.error());
+  if (auto done = insert->bind(1, text).step(); !done) return tl::unexpected(done.error());
+  return replace_file(state_->directory / "manifest.json", text + "\n");
+}
+
+Result<Manifest> Store::manifest() const {
+  const auto text = state_->database.text("SELECT document FROM manifest");
+  if (!text) return tl::unexpected(text.error());
+  if (text->empty())
+    return refuse("{}: holds no campaign: it was interrupted before it began", state_->database.name());
+  auto manifest = manifest_from_json(*text);
+  if (!manifest)
+    return refuse("{}: its manifest cannot be read: {}", state_->database.name(), manifest.error().message);
+  return manifest;
+}
+
+Result<void> Store::add_run(const RunRecord& run) {
+  auto& database = state_->database;
+  auto transaction = Transaction::begin(database);
+  if (!transaction) return tl::unexpected(transaction.error());
+  {
+    auto present = database.prepare("SELECT 1 FROM runs WHERE run_id = ?1");
+    if (!present) return tl::unexpected(present.error());
+    const auto row = present->bind(1, run.run_id).step();
+    if (!row) return tl::unexpected(row.error());
+    if (*row) return fail("{}: run {} is already there", database.name(), run.run_id);
+  }
+  {
+    auto insert = database.prepare(
+        "INSERT INTO runs (run_id, cell_id, repetition, attempt, status, started, finished, document) VALUES (?1, ?2, "
+        "?3, ?4, ?5, ?6, "
+        "?7, ?8)");
+    if (!insert) return tl::unexpected(insert.error());
+    insert->bind(1, run.run_id)
+        .bind(2, run.cell_id)
+        .bind(3, std::int64_t{run.repetition})
+        .bind(4, std::int64_t{run.attempt});
+    insert->bind(5, boost::describe::enum_to_string(run.status, "?")).bind(6, run.started).bind(7, run.finished);
+    if (auto done = insert->bind(8, to_json(run)).step(); !done) return tl::unexpected(done.error());
+  }
+  if (auto indexed = index_run(database, run); !indexed) return indexed;
+  return transaction->commit();
+}
+
+Result<std::vector<RunRecord>> Store::runs() const {
+  std::vector<RunRecord> runs;
+  auto walked = each_row(
+      state_->database, "SELECT document, run_id FROM runs ORDER BY sequence", [&](Statement& row) -> Result<void> {
+        auto run = run_record_from_json(row.text(0));
+        if (!run)
+          return refuse("{}: run {} cannot be read: {}", state_->database.name(), row.text(1), run.error().message);
+        runs.push_back(std::move(*run));
+        return {};
+      });
+  if (!walked) return tl::unexpected(walked.error());
+  return runs;
+}
+
+Result<std::vector<RunSummary>> Store::index() const {
+  const auto& database = state_->database;
+  std::vector<RunSummary> rows;
+  std::map<std::string, std::size_t> place;
+  auto walked = each_row(
+      database, "SELECT run_id, cell_id, repetition, attempt, status, started, finished FROM runs ORDER BY sequence",
+      [&](Statement& row) -> Result<void> {
+        RunSummary run{.run_id = row.text(0),
+                       .cell_id = row.text(1),
+                       .repetition = static_cast<int>(row.integer(2)),
+                       .attempt = static_cast<int>(row.integer(3)),
+                       .started = row.integer(5),
+                       .finished = row.integer(6),
+                       .metrics = {}};
+        if (!boost::describe::enum_from_string(row.text(4).c_str(), run.status))
+          return refuse("{}: run {} has the unknown status '{}'", database.name(), run.run_id, row.text(4));
+        place.emplace(run.run_id, rows.size());
+        rows.push_back(std::move(run));
+        return {};
+      });
+  if (!walked) return tl::unexpected(walked.error());
+  walked = each_row(database, "SELECT run_id, metric, value FROM metrics", [&](Statement& row) -> Result<void> {
+    if (const auto it = place.find(row.text(0)); it != place.end())
+      rows[it->second].metrics.emplace(row.text(1), row.real(2));
+    return {};
+  });
+  if (!walked) return tl::unexpected(walked.error());
+  return rows;
+}
+
+Result<void> Store::add_facts(const std::string& digest, const NodeFacts& facts) {
+  auto insert =
+      state_->database.prepare("INSERT INTO facts (digest, document) VALUES (?1, ?2) ON CONFLICT (digest) DO NOTHING");
+  if (!insert) return tl::unexpected(insert.error());
+  if (auto done = insert->bind(1, digest).bind(2, to_json(facts)).step(); !done) return tl::unexpected(done.error());
+  return {};
+}
+
+Result<std::map<std::string, NodeFacts>> Store::facts() const {
+  std::map<std::string, NodeFacts> facts;
+  auto walked = each_row(state_->database, "SELECT digest, document FROM facts", [&](Statement& row) -> Result<void> {
+    auto one = node_facts_from_json(row.text(1));
+    if (!one)
+      return refuse("{}: facts {} cannot be read: {}", state_->database.name(), row.text(0), one.error().message);
+    facts.emplace(row.text(0), std::move(*one));
+    return {};
+  });
+  if (!walked) return tl::unexpected(walked.error());
+  return facts;
+}
+
+Result<void> Store::rebuild_index() {
+  auto transaction = Transaction::begin(state_->database);
+  if (!transaction) return tl::unexpected(transaction.error());
+  if (auto filled = fill_index(state_->database); !filled) return filled;
+  return transaction->commit();
+}
+
+}  // namespace longhaul::results

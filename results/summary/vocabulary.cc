@@ -1,0 +1,38 @@
+#include "results/summary/vocabulary.hh"
+
+#include "model/cell.hh"
+
+namespace longhaul::results {
+
+const WorkloadSpec* Vocabulary::workload(std::string_view name) const {
+  for (const auto& spec : workloads)
+    if (spec.name == name) return &spec;
+  return nullptr;
+}
+
+const ParameterSpec* Vocabulary::parameter(std::string_view workload_name, std::string_view name) const {
+  if (const auto* spec = find_parameter(common_axes(), name)) return spec;
+  if (const auto* spec = find_parameter(impairment, name)) return spec;
+  const auto* owner = workload(workload_name);
+  return owner == nullptr ? nullptr : find_parameter(owner->parameters, name);
+}
+
+const MetricSpec* Vocabulary::metric(std::string_view workload_name, std::string_view name) const {
+  const auto* owner = workload(workload_name);
+  if (owner == nullptr) return nullptr;
+  for (const auto& spec : owner->metrics)
+    if (spec.name == name) return &spec;
+  return nullptr;
+}
+
+std::string Vocabulary::spelt(std::string_view workload_name, const Parameters& parameters,
+                              const std::string& name) const {
+  const auto* spec = parameter(workload_name, name);
+  if (const auto it = parameters.find(name); it != parameters.end()) {
+    if (spec != nullptr) return format_value(*spec, it->second);
+    return std::visit([](const auto& value) { return fmt::format("{}", value); }, it->second);
+  }
+  return spec != nullptr && spec->fallback ? format_value(*spec, *spec->fallback) : std::string{};
+}
+
+}  // namespace longhaul::results
