@@ -1,0 +1,209 @@
+#include "workloads/harness/client.hh"
+
+#include <fmt/ranges.h>
+#include <sys/random.h>
+
+#include <optional>
+
+#include "common/error.hh"
+#include "common/log.hh"
+#include "common/version.hh"
+#include "workloads/harness/keepalive.hh"
+#include "workloads/transport/sockets/connection.hh"
+#include "workloads/transport/sockets/tcp.hh"
+#include "workloads/transport/verbs/connect.hh"
+
+namespace longhaul::workloads {
+namespace {
+
+constexpr std::int64_t kSetUp = 30'000'000'000;
+
+std::uint64_t random_session() {
+  std::uint64_t session = 0;
+  check(::getrandom(&session, sizeof session, 0), "draw a random number");
+  return session >> 1;  // JSON's integers are signed
+}
+
+struct Dialled {
+  ControlChannel control;
+  std::vector<OwnFd> lanes;
+};
+
+// All connections are begun before any is awaited, so that the path is crossed as often as for one.
+Result<Dialled> dial(const SocketAddress& server, const std::optional<SocketAddress>& source, std::size_t lanes, std::uint64_t session,
+                     const Patience& patience) {
+  std::vector<OwnFd> fds;
+  for (std::size_t i = 0; i <= lanes; ++i) {
+    auto fd = start_dial(server, source);
+    if (!fd) return tl::unexpected(fd.error());
+    fds.push_back(std::move(*fd));
+  }
+  for (std::size_t i = 0; i < fds.size(); ++i) {
+    if (auto done = finish_dial(fds[i].get(), server, patience); !done) return tl::unexpected(done.error());
+    const Preamble preamble{i > 0, static_cast<std::uint16_t>(i > 0 ? i - 1 : 0), session};
+    write_fully(fds[i].get(), encode(preamble), patience, "introduce a connection to " + server.text());
+  }
+  keep_alive(fds.front().get());
+  Dialled dialled{ControlChannel{std::move(fds.front())}, {}};
+  for (std::size_t i = 1; i < fds.size(); ++i) dialled.lanes.push_back(std::move(fds[i]));
+  return dialled;
+}
+
+// Tells the peer why this end stops; the peer may be gone already.
+void give_up(ControlChannel& control, const std::string& reason) {
+  ControlMessage message;
+  message.kind = ControlKind::failed;
+  message.message = reason;
+  try {
+    control.send(message, Patience::of(100'000'000, -1));
+  } catch (const std::system_error& error) {
+    log::debug("could not tell the peer: {}", error.what());
+  }
+}
+
+// The server may know better why a connection broke: its last words are worth a moment.
+std::string last_words(ControlChannel& control, int stop) {
+  auto message = control.receive(Patience::of(300'000'000, stop), "");
+  if (!message || message->kind != ControlKind::failed || !message->message) return {};
+  return "; the server said: " + *message->message;
+}
+
+class Client {
+ public:
+  Client(const ClientOptions& options, const WorkloadSpec& spec, const Runner& runner, Events& events, int stop)
+      : options_(options), spec_(spec), runner_(runner), events_(events), stop_(stop) {}
+
+  Attempt<ClientResult> run();
+
+ private:
+  Attempt<Connections> connect(Dialled& dialled, const ConnectionPlan& plan, std::uint64_t session, std::uint16_t rdma_port,
+                               const Patience& patience);
+
+  const ClientOptions& options_;
+  const WorkloadSpec& spec_;
+  const Runner& runner_;
+  Events& events_;
+  int stop_;
+};
+
+Attempt<Connections> Client::connect(Dialled& dialled, const ConnectionPlan& plan, std::uint64_t session, std::uint16_t rdma_port,
+                                     const Patience& patience) {
+  Connections connections;
+  if (options_.transport == "tcp") {
+    for (auto& fd : dialled.lanes) {
+      auto connection = SocketsConnection::open(std::move(fd), plan);
+      if (!connection) return tl::unexpected(connection.error());
+      connections.push_back(std::move(*connection));
+    }
+    return connections;
+  }
+  const int fd = dialled.control.fd();
+  auto peer = peer_address(fd);
+  peer.set_port(rdma_port);
+  auto opened = connect_verbs(local_address(fd), peer, options_.device, plan, session, round_trip(fd), patience);
+  if (!opened) return tl::unexpected(opened.error());
+  for (auto& connection : *opened) connections.push_back(std::move(connection));
+  return connections;
+}
+
+Attempt<ClientResult> Client::run() {
+  const bool rdma = options_.transport == "rdma";
+  auto parameters = complete(spec_, options_.parameters);
+  if (!parameters) return failed_by(parameters.error());
+  const auto plan = runner_.plan(spec_, *parameters, options_.transport);
+  if (!plan) return tl::unexpected(plan.error());
+  if (!rdma)
+    if (const auto lacking = missing(*plan, SocketsConnection::offers()); !lacking.empty())
+      return unsupported("tcp has no {}: leave --op out", fmt::join(lacking, ", "));
+  const auto source = source_address(options_.bind, options_.device, rdma);
+  if (!source) return tl::unexpected(source.error());
+  const auto server = resolve(options_.server.host, options_.server.port, *source ? (*source)->family() : AF_UNSPEC);
+  if (!server) return failed_by(server.error());
+
+  const auto patience = Patience::of(kSetUp, stop_);
+  const auto session_number = random_session();
+  auto dialled = dial(*server, *source, rdma ? 0 : plan->connections, session_number, patience);
+  if (!dialled) return failed_by(dialled.error());
+  auto& control = dialled->control;
+  ControlMessage hello;
+  hello.kind = ControlKind::hello;
+  hello.program = version_text();
+  hello.session = session_number;
+  hello.workload = spec_.name;
+  hello.transport = options_.transport;
+  hello.parameters = *parameters;
+  control.send(hello, patience);
+  const auto answer = control.receive(patience, "the server's answer (is it serving another client?)");
+  if (!answer) return failed_by(answer.error());
+  if (answer->kind != ControlKind::accepted)
+    return tl::unexpected(Refusal{answer->status.value_or(Status::failed), "server: " + answer->message.value_or("no reason given"),
+                                  ExitCode::failure});
+
+  try {
+    auto connections = connect(*dialled, *plan, session_number, answer->port.value_or(0), patience);
+    if (!connections) {
+      auto refusal = connections.error();
+      give_up(control, refusal.message);
+      if (refusal.status == Status::failed) refusal.message += last_words(control, stop_);
+      return tl::unexpected(std::move(refusal));
+    }
+    events_.emit(BenchEventKind::ready);
+    ClientSession session{spec_, Role::client, *parameters, std::move(*connections), control, events_, stop_};
+    auto metrics = runner_.client(session);
+    auto server_record = session.finish();
+    return ClientResult{session.record(std::move(metrics)), std::move(server_record)};
+  } catch (const PeerFailed& error) {
+    return failed("{}", error.what());
+  } catch (const std::exception& error) {
+    give_up(control, error.what());
+    return failed("{}{}", error.what(), last_words(control, stop_));
+  }
+}
+
+}  // namespace
+
+Attempt<std::optional<SocketAddress>> source_address(const std::string& bind, const std::string& device, bool rdma) {
+  if (!bind.empty()) {
+    const auto address = resolve(bind, 0);
+    if (!address) return wrong_input("--bind {}", address.error().message);
+    const auto netdev = netdev_of(*address);
+    if (netdev.empty()) return wrong_input("--bind {}: not an address of this machine; see 'ip address'", bind);
+    if (!rdma && !device.empty() && netdev != device)
+      return wrong_input("--bind {} is on {}, not on --device {}: give one of the two", bind, netdev, device);
+    return std::optional{*address};
+  }
+  if (device.empty()) return std::optional<SocketAddress>{};
+  if (rdma) {
+    auto address = address_of_device(device);
+    if (!address) return tl::unexpected(address.error());
+    return std::optional{*address};
+  }
+  const auto address = address_of_netdev(device);
+  if (!address) return wrong_input("--device: {}", address.error().message);
+  return std::optional{*address};
+}
+
+Attempt<ClientResult> run_client(const ClientOptions& options, const WorkloadSpec& spec, const Runner& runner, Events& events, int stop) {
+  auto result = [&]() -> Attempt<ClientResult> {
+    try {
+      return Client{options, spec, runner, events, stop}.run();
+    } catch (const std::exception& error) {
+      return failed("{}", error.what());
+    } catch (const Interrupted&) {
+      events.emit(BenchEventKind::failed, "interrupted");
+      throw;
+    }
+  }();
+  BenchEvent event;
+  if (result) {
+    event.kind = BenchEventKind::record;
+    event.record = result->client;
+  } else {
+    event.kind = result.error().status == Status::unsupported ? BenchEventKind::unsupported : BenchEventKind::failed;
+    event.message = result.error().message;
+  }
+  events.emit(std::move(event));
+  return result;
+}
+
+}  // namespace longhaul::workloads

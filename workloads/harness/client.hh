@@ -1,0 +1,32 @@
+// The client of any workload: connects, runs, reports.
+#pragma once
+
+#include <string>
+
+#include "model/record.hh"
+#include "workloads/harness/events.hh"
+#include "workloads/harness/runner.hh"
+#include "workloads/transport/address.hh"
+
+namespace longhaul::workloads {
+
+struct ClientOptions {
+  HostPort server;
+  std::string transport;  ///< tcp, rdma
+  std::string bind;       ///< source address; empty: the device's, else as the kernel routes
+  std::string device;     ///< RDMA device, or network interface for tcp; empty: whichever serves the source
+  Parameters parameters;
+};
+
+struct ClientResult {
+  NodeRecord client;
+  NodeRecord server;
+};
+
+/// Runs one workload against a server. Events are emitted, the last of them too. Throws Interrupted.
+Attempt<ClientResult> run_client(const ClientOptions& options, const WorkloadSpec& spec, const Runner& runner, Events& events, int stop);
+
+/// The address that --bind and --device ask for; empty when neither is given.
+Attempt<std::optional<SocketAddress>> source_address(const std::string& bind, const std::string& device, bool rdma);
+
+}  // namespace longhaul::workloads

@@ -1,0 +1,110 @@
+#include "workloads/harness/loop.hh"
+
+#include <cerrno>
+
+#include "common/error.hh"
+#include "model/units.hh"
+#include "observe/clock.hh"
+#include "workloads/harness/waiter.hh"
+
+namespace longhaul::workloads {
+namespace {
+
+constexpr std::int64_t kTick = 4'000'000;          // ns between looks at the world while spinning
+constexpr std::int64_t kSleep = 50'000'000;  // while sleeping, descriptors wake it for anything urgent
+
+// What both loops do while nothing happens, and once in a while when something does. False: the tick ended the loop.
+class Idle {
+ public:
+  Idle(const Lanes& lanes, const LoopOptions& options) : options_(options), pace_(kTick), progress_(observe::raw_time()) {
+    if (options.sleeping) waiter_ = std::make_unique<Waiter>(lanes, options.wake_fds);
+  }
+
+  bool progressed(std::int64_t now) {
+    progress_ = now;
+    return !pace_.due(now) || tick();
+  }
+
+  bool idle() {
+    if (waiter_) {
+      const bool look = waiter_->sleep(kSleep);
+      if (!look) return true;
+    } else if (!pace_.worth_a_look() || !pace_.due(observe::raw_time())) {
+      return true;
+    }
+    if (!tick()) return false;
+    if (options_.timeout > 0 && observe::raw_time() - progress_ > options_.timeout)
+      throw_errno(fmt::format("no operation came to its end for {}", format_quantity(Kind::duration, options_.timeout)), ETIMEDOUT);
+    return true;
+  }
+
+ private:
+  bool tick() const { return !options_.tick || options_.tick(); }
+
+  const LoopOptions& options_;
+  Pace pace_;
+  std::int64_t progress_;
+  std::unique_ptr<Waiter> waiter_;
+};
+
+struct Slot {
+  Lane* lane;
+  std::int64_t started;
+  bool busy;
+};
+
+}  // namespace
+
+Samples run_operations(const Lanes& lanes, Window window, const LoopOptions& options) {
+  Samples samples;
+  samples.raw.reserve(options.raw_limit);
+  Idle idle{lanes, options};
+  std::vector<Slot> slots;
+  slots.reserve(lanes.size());
+  window.open(observe::raw_time());
+  for (const auto& lane : lanes) {
+    slots.push_back({lane.get(), observe::raw_time(), true});
+    lane->start();
+  }
+  std::size_t busy = slots.size();
+  bool over = false;
+  while (busy > 0) {
+    bool progressed = false;
+    for (auto& slot : slots) {
+      if (!slot.busy || !slot.lane->advance()) continue;
+      progressed = true;
+      const auto now = observe::raw_time();
+      const auto sample = (now - slot.started) / options.divisor;
+      over = over || window.over(now, samples.histogram.count() + 1);
+      if (over) {
+        slot.busy = false;
+        --busy;
+        if (options.inspecting) slot.lane->inspect();
+      } else if (options.inspecting) {
+        slot.lane->inspect();
+        slot.started = observe::raw_time();
+        slot.lane->start();
+      } else {
+        slot.started = now;
+        slot.lane->start();
+      }
+      // The sample is kept while the next operation is on its way.
+      samples.histogram.record(sample);
+      if (samples.raw.size() < options.raw_limit) samples.raw.push_back(sample);
+      if (!idle.progressed(now)) return samples;
+    }
+    if (!progressed && !idle.idle()) return samples;
+  }
+  return samples;
+}
+
+void serve(const Lanes& lanes, const LoopOptions& options) {
+  Idle idle{lanes, options};
+  for (;;) {
+    bool progressed = false;
+    for (const auto& lane : lanes) progressed = lane->advance() || progressed;
+    if (!progressed && !idle.idle()) return;
+  }
+}
+
+}  // namespace longhaul::workloads

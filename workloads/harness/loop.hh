@@ -1,0 +1,54 @@
+// The one measuring loop, the same for every transport and workload: operations are started, driven and timed here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "model/histogram.hh"
+#include "workloads/harness/window.hh"
+#include "workloads/transport/connection.hh"
+
+namespace longhaul::workloads {
+
+/// One connection's work, one operation at a time.
+class Lane {
+ public:
+  virtual ~Lane() = default;
+  /// Starts the next operation. Not called by a responder's loop.
+  virtual void start() = 0;
+  /// Makes progress without blocking. Client: true when the operation is complete. Server: true when it answered.
+  virtual bool advance() = 0;
+  /// Between two operations, untimed (the client's side): verifies what has come. Throws std::runtime_error.
+  virtual void inspect() {}
+  virtual Connection& connection() = 0;
+};
+
+using Lanes = std::vector<std::unique_ptr<Lane>>;
+
+struct LoopOptions {
+  bool sleeping = false;             ///< wait for events instead of spinning
+  bool inspecting = false;           ///< call inspect() after every operation and restart the clock
+  std::int64_t timeout = 0;          ///< ns without any operation coming to its end: throws ETIMEDOUT
+  std::int64_t divisor = 1;          ///< elapsed time is divided by it: 2 for a ping-pong
+  std::size_t raw_limit = 0;         ///< samples kept in order
+  std::vector<int> wake_fds;         ///< readable: time for a tick (event mode)
+  /// Called every few ms and when a wake_fd is readable, outside of what is timed where possible. Ends the loop by
+  /// returning false, or throws.
+  std::function<bool()> tick;
+};
+
+struct Samples {
+  Histogram histogram;
+  std::vector<std::int64_t> raw;
+};
+
+/// Runs operations on all lanes until the window is over, then lets those that are under way come to their end.
+/// Counts every operation that began in the window. Throws what lanes and tick throw; std::system_error ETIMEDOUT.
+Samples run_operations(const Lanes& lanes, Window window, const LoopOptions& options);
+
+/// Answers on all lanes until tick returns false.
+void serve(const Lanes& lanes, const LoopOptions& options);
+
+}  // namespace longhaul::workloads

@@ -1,0 +1,45 @@
+// The server of any workload: one client after another.
+#pragma once
+
+#include <string>
+
+#include "common/fd.hh"
+#include "model/record.hh"
+#include "workloads/harness/doorstep.hh"
+#include "workloads/harness/events.hh"
+#include "workloads/transport/address.hh"
+#include "workloads/transport/plan.hh"
+
+namespace longhaul::workloads {
+
+struct ServerOptions {
+  std::string bind;    ///< empty: --device's address, else every address
+  std::uint16_t port = kDefaultPort;  ///< 0: any free one
+  std::string device;  ///< RDMA device that clients' rdma runs must use, or network interface; empty: whichever serves the address
+};
+
+/// A client that was served, for the terminal.
+struct Served {
+  std::string peer;
+  NodeRecord record;
+};
+
+class Server {
+ public:
+  static Attempt<Server> open(const ServerOptions& options);
+
+  std::uint16_t port() const { return doorstep_.port(); }
+  std::string address() const { return doorstep_.address(); }
+
+  /// Waits for the next client and serves it. Its events are emitted, the last of them too. Throws Interrupted.
+  Attempt<Served> serve_one(Events& events, int stop);
+
+ private:
+  Server(ServerOptions options, Doorstep doorstep) : options_(std::move(options)), doorstep_(std::move(doorstep)) {}
+  Attempt<Served> serve_client(Arrival& client, Events& events, int stop);
+
+  ServerOptions options_;
+  Doorstep doorstep_;
+};
+
+}  // namespace longhaul::workloads

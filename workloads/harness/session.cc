@@ -1,0 +1,196 @@
+#include "workloads/harness/session.hh"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "observe/clock.hh"
+#include "observe/counters.hh"
+
+namespace longhaul::workloads {
+namespace {
+
+constexpr std::size_t kRawSamples = 2048;
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kProgressInterval = kSecond / 2;
+
+// The processors that this process may use: a node's own where several nodes share a machine.
+std::vector<int> own_processors() {
+  cpu_set_t set;
+  std::vector<int> cpus;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int i = 0; i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(i, &set)) cpus.push_back(i);
+  return cpus;
+}
+
+}  // namespace
+
+Session::Session(const WorkloadSpec& spec, Role role, Parameters parameters, Connections connections, ControlChannel& control,
+                 Events& events, int stop)
+    : spec_(spec),
+      role_(role),
+      parameters_(std::move(parameters)),
+      connections_(std::move(connections)),
+      control_(control),
+      events_(events),
+      stop_(stop) {}
+
+std::vector<std::map<std::string, double>> Session::counters() const {
+  std::vector<std::map<std::string, double>> all;
+  for (const auto& connection : connections_) {
+    all.push_back(connection->counters());
+    if (connection->counts_device()) break;  // the others share the device
+  }
+  return all;
+}
+
+void Session::open_window() {
+  counters_start_ = counters();
+  window_start_ = observe::wall_time();
+  events_.emit(BenchEventKind::window_start);
+  cpu_start_ = observe::sample_cpu();
+}
+
+void Session::close_window() {
+  cpu_ = observe::cpu_use(cpu_start_, observe::sample_cpu(), own_processors());
+  window_stop_ = observe::wall_time();
+  events_.emit(BenchEventKind::window_stop);
+  transport_ = connections_.front()->facts();
+  const auto after = counters();
+  for (std::size_t i = 0; i < after.size(); ++i)
+    for (const auto& [name, moved] : observe::difference(after[i], counters_start_[i])) transport_.counters[name] += moved;
+}
+
+void Session::count(const std::string& name, double value) {
+  if (value != 0) transport_.counters[name] += value;
+}
+
+void Session::check_world() const {
+  check_stop(stop_);
+  for (const auto& connection : connections_) connection->check_alive();
+}
+
+Patience Session::patience() const { return Patience::of(number("timeout") + 10 * kSecond, stop_); }
+
+NodeRecord Session::record(std::map<std::string, Metric> metrics) const {
+  NodeRecord record;
+  record.workload = spec_.name;
+  record.role = role_;
+  record.parameters = parameters_;
+  record.metrics = std::move(metrics);
+  record.transport = transport_;
+  record.cpu = cpu_;
+  record.window_start = window_start_;
+  record.window_stop = window_stop_;
+  record.limits = connections_.front()->limits();
+  return record;
+}
+
+bool ClientSession::tick() {
+  check_world();
+  auto message = control_.next();
+  if (!message) throw PeerFailed(message.error().message);
+  if (*message) throw PeerFailed("the server gave up: " + (*message)->message.value_or("no reason given"));
+  const auto now = observe::raw_time();
+  if (window_end_ != 0 && now >= progress_due_ && events_) {
+    progress_due_ = now + kProgressInterval;
+    BenchEvent event;
+    event.kind = BenchEventKind::progress;
+    event.done = std::clamp(1 - static_cast<double>(window_end_ - now) / static_cast<double>(number("duration")), 0.0, 1.0);
+    events_.emit(std::move(event));
+  }
+  return true;
+}
+
+Samples ClientSession::measure(const Lanes& lanes, const Options& options) {
+  LoopOptions loop;
+  loop.sleeping = options.sleeping;
+  loop.inspecting = options.inspecting;
+  loop.timeout = number("timeout");
+  loop.divisor = options.divisor;
+  loop.wake_fds = {control_.fd(), stop_};
+  loop.tick = [this] { return tick(); };
+  run_operations(lanes, Window{number("warmup"), 1}, loop);
+
+  // Nothing is on its way now: what either end does to take stock disturbs no sample.
+  ControlMessage barrier;
+  barrier.kind = ControlKind::window_start;
+  control_.send(barrier, patience());
+  auto answer = control_.receive(patience(), "the server's word that its window is open");
+  if (!answer) throw PeerFailed(answer.error().message);
+  if (answer->kind != ControlKind::window_start)
+    throw PeerFailed("the server gave up: " + answer->message.value_or("no reason given"));
+  open_window();
+  loop.raw_limit = kRawSamples;
+  window_end_ = observe::raw_time() + number("duration");
+  progress_due_ = observe::raw_time() + kProgressInterval;
+  auto samples = run_operations(lanes, Window{number("duration"), static_cast<std::uint64_t>(number("min_samples"))}, loop);
+  close_window();
+  return samples;
+}
+
+NodeRecord ClientSession::finish() {
+  ControlMessage stop;
+  stop.kind = ControlKind::window_stop;
+  control_.send(stop, patience());
+  auto answer = control_.receive(patience(), "the server's record");
+  if (!answer) throw PeerFailed(answer.error().message);
+  if (answer->kind != ControlKind::finished || !answer->record)
+    throw PeerFailed("the server gave up: " + answer->message.value_or("no reason given"));
+  return std::move(*answer->record);
+}
+
+bool ServerSession::tick() {
+  check_stop(stop_);
+  // What the client says comes before how it left: a connection that it closed may be the end of its failure.
+  auto message = control_.next();
+  if (!message) throw PeerFailed("the client gave up: " + message.error().message);
+  if (!*message) {
+    for (const auto& connection : connections()) connection->check_alive();
+    return true;
+  }
+  switch ((*message)->kind) {
+    case ControlKind::window_start: {
+      open_window();
+      ControlMessage answer;
+      answer.kind = ControlKind::window_start;
+      control_.send(answer, patience());
+      return true;
+    }
+    case ControlKind::window_stop: close_window(); return false;
+    default: throw PeerFailed("the client gave up: " + (*message)->message.value_or("no reason given"));
+  }
+}
+
+void ServerSession::serve(const Lanes& lanes, bool sleeping) {
+  LoopOptions loop;
+  loop.sleeping = sleeping || lanes.empty();
+  loop.wake_fds = {control_.fd(), stop_};
+  loop.tick = [this] { return tick(); };
+  workloads::serve(lanes, loop);
+}
+
+Metric to_metric(const Samples& samples) {
+  Metric metric;
+  metric.value = samples.histogram.quantile(0.5);
+  metric.samples = samples.histogram.count();
+  metric.distribution = to_data(samples.histogram);
+  metric.raw = samples.raw;
+  return metric;
+}
+
+Result<Parameters> complete(const WorkloadSpec& spec, const Parameters& given) {
+  Parameters all;
+  for (const auto& [name, value] : given) {
+    const auto* parameter = find_parameter(spec.parameters, name);
+    if (parameter == nullptr) return refuse("workload {} has no parameter '{}'", spec.name, name);
+    if (auto ok = check_value(*parameter, value); !ok) return refuse("{}: {}", name, ok.error().message);
+    all.emplace(name, value);
+  }
+  for (const auto& parameter : spec.parameters)
+    if (parameter.fallback) all.emplace(parameter.name, *parameter.fallback);
+  return all;
+}
+
+}  // namespace longhaul::workloads

@@ -1,0 +1,112 @@
+// One run as either end sees it: warm-up, barrier, measured window, barrier; what was used during the window.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "model/record.hh"
+#include "observe/cpu.hh"
+#include "workloads/harness/control.hh"
+#include "workloads/harness/events.hh"
+#include "workloads/harness/loop.hh"
+#include "workloads/transport/plan.hh"
+
+namespace longhaul::workloads {
+
+using Connections = std::vector<std::unique_ptr<Connection>>;
+
+/// The other end gave up and said why (or left without a word).
+class PeerFailed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What both ends have in common: the connections and the account of the window.
+class Session {
+ public:
+  Session(const WorkloadSpec& spec, Role role, Parameters parameters, Connections connections, ControlChannel& control, Events& events,
+          int stop);
+
+  const Parameters& parameters() const { return parameters_; }
+  std::int64_t number(std::string_view name) const { return integer(parameters_, spec_.parameters, name); }
+  std::string word(std::string_view name) const { return text(parameters_, spec_.parameters, name); }
+  const Connections& connections() const { return connections_; }
+
+  /// Adds to a counter of the workload's own in the record; 0 leaves no trace.
+  void count(const std::string& name, double value);
+  /// What this end emits at the end of a good run.
+  NodeRecord record(std::map<std::string, Metric> metrics) const;
+
+ protected:
+  void open_window();
+  void close_window();
+  /// Looks for Ctrl-C and broken connections. Throws.
+  void check_world() const;
+  Patience patience() const;
+
+  const WorkloadSpec& spec_;
+  Role role_;
+  Parameters parameters_;
+  Connections connections_;
+  ControlChannel& control_;
+  Events& events_;
+  int stop_;
+
+ private:
+  std::vector<std::map<std::string, double>> counters() const;
+
+  observe::CpuSample cpu_start_;
+  CpuUse cpu_;
+  std::vector<std::map<std::string, double>> counters_start_;
+  TransportFacts transport_;
+  std::int64_t window_start_ = 0;
+  std::int64_t window_stop_ = 0;
+};
+
+/// The client decides when the window opens and closes.
+class ClientSession : public Session {
+ public:
+  using Session::Session;
+
+  struct Options {
+    bool sleeping = false;
+    bool inspecting = false;
+    std::int64_t divisor = 1;
+  };
+  /// Runs the workload's warm-up, then its window (parameters warmup, duration, min_samples, timeout). Throws
+  /// std::system_error or std::runtime_error when it cannot be brought to its end, with the server's reason if it gave one.
+  Samples measure(const Lanes& lanes, const Options& options);
+  /// Tells the server that the window is closed and waits for its record.
+  NodeRecord finish();
+
+ private:
+  bool tick();
+  std::int64_t progress_due_ = 0;
+  std::int64_t window_end_ = 0;
+};
+
+/// The server answers until the client closes the window.
+class ServerSession : public Session {
+ public:
+  using Session::Session;
+
+  /// Answers on `lanes` until the client says that the window is closed. Without lanes it sleeps: one-sided operations
+  /// need nothing of the target.
+  void serve(const Lanes& lanes, bool sleeping);
+
+ private:
+  bool tick();
+};
+
+/// A histogram and its raw samples as a record's metric.
+Metric to_metric(const Samples& samples);
+
+/// `given` with the spec's defaults filled in; refuses unknown names and values out of range.
+Result<Parameters> complete(const WorkloadSpec& spec, const Parameters& given);
+
+}  // namespace longhaul::workloads

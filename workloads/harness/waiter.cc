@@ -1,0 +1,51 @@
+#include "workloads/harness/waiter.hh"
+
+#include <cerrno>
+
+#include "common/error.hh"
+
+namespace longhaul::workloads {
+namespace {
+
+constexpr std::uint64_t kWake = ~std::uint64_t{0};
+
+}  // namespace
+
+Waiter::Waiter(const Lanes& lanes, const std::vector<int>& wake_fds) : epoll_(check(::epoll_create1(EPOLL_CLOEXEC), "create an epoll descriptor")) {
+  for (const auto& lane : lanes) {
+    auto& connection = lane->connection();
+    const auto events = connection.wait_events();
+    control(EPOLL_CTL_ADD, connection.event_fd(), events, watched_.size());
+    watched_.push_back({&connection, events});
+  }
+  for (const int fd : wake_fds)
+    if (fd >= 0) control(EPOLL_CTL_ADD, fd, EPOLLIN, kWake);
+  found_.resize(watched_.size() + wake_fds.size());
+}
+
+void Waiter::control(int operation, int fd, std::uint32_t events, std::uint64_t mark) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = mark;
+  check(::epoll_ctl(epoll_.get(), operation, fd, &event), "watch a connection");
+}
+
+bool Waiter::sleep(std::int64_t timeout) {
+  bool ready = false;
+  for (std::size_t i = 0; i < watched_.size(); ++i) {
+    auto& one = watched_[i];
+    if (!one.connection->arm()) ready = true;
+    const auto events = one.connection->wait_events();
+    if (events != one.events) control(EPOLL_CTL_MOD, one.connection->event_fd(), events, i);
+    one.events = events;
+  }
+  if (ready) return false;
+  const int milliseconds = static_cast<int>((timeout + 999'999) / 1'000'000);
+  const int count = ::epoll_wait(epoll_.get(), found_.data(), static_cast<int>(found_.size()), milliseconds);
+  if (count < 0 && errno != EINTR) throw_errno("wait for events");
+  for (int i = 0; i < count; ++i)
+    if (found_[static_cast<std::size_t>(i)].data.u64 == kWake) return true;
+  return count <= 0;
+}
+
+}  // namespace longhaul::workloads

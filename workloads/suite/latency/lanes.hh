@@ -1,0 +1,45 @@
+// The ping-pong over each kind of operation. A message is written from `out` of one end to `in` of the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "workloads/harness/loop.hh"
+#include "workloads/suite/latency/payload.hh"
+#include "workloads/transport/connection.hh"
+
+namespace longhaul::workloads::latency {
+
+/// Where the two messages lie in either end's memory.
+struct Layout {
+  std::size_t size = 0;
+  std::size_t in = 0;
+  std::size_t total = 0;
+  static constexpr std::size_t out = 0;
+};
+Layout layout_of(std::size_t size);
+
+struct LaneOptions {
+  std::string op;       ///< of the spec; "stream" for tcp
+  std::size_t size = 0;
+  bool verify = false;  ///< every byte of every message
+};
+
+/// One end of a ping-pong; both ends are made alike. After the loop, verify_last() compares every byte of the last message.
+class PingPong : public Lane {
+ public:
+  virtual void verify_last() const = 0;
+  /// Writes whose last byte was there before the first.
+  virtual std::uint64_t out_of_order() const { return 0; }
+};
+
+/// The side that starts. For op "read" it alone does anything.
+std::unique_ptr<PingPong> make_client_lane(Connection& connection, const LaneOptions& options);
+/// The side that answers. Not for op "read": fill_source() on its memory is all that its target does.
+std::unique_ptr<PingPong> make_server_lane(Connection& connection, const LaneOptions& options);
+void fill_source(std::span<std::byte> memory, std::size_t size);
+
+}  // namespace longhaul::workloads::latency

@@ -1,0 +1,69 @@
+// What a workload needs of each of its connections, decided before anything is opened.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "common/result.hh"
+#include "model/record.hh"
+
+namespace longhaul::workloads {
+
+/// Why a run ends without a result: Status::unsupported (the transport, the device or the combination cannot do it) or
+/// Status::failed.
+struct Refusal {
+  Status status = Status::failed;
+  std::string message;
+  ExitCode exit_code = ExitCode::failure;
+};
+
+template <typename T>
+using Attempt = tl::expected<T, Refusal>;
+
+template <typename... Args>
+tl::unexpected<Refusal> unsupported(fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected<Refusal>(Refusal{Status::unsupported, fmt::format(format, std::forward<Args>(args)...), ExitCode::failure});
+}
+
+template <typename... Args>
+tl::unexpected<Refusal> failed(fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected<Refusal>(Refusal{Status::failed, fmt::format(format, std::forward<Args>(args)...), ExitCode::failure});
+}
+
+/// An expected refusal as the end of a run.
+inline tl::unexpected<Refusal> failed_by(const Error& error) {
+  return tl::unexpected<Refusal>(Refusal{Status::failed, error.message, error.exit_code});
+}
+
+/// The user's input cannot be right.
+template <typename... Args>
+tl::unexpected<Refusal> wrong_input(fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected<Refusal>(Refusal{Status::failed, fmt::format(format, std::forward<Args>(args)...), ExitCode::usage});
+}
+
+struct ConnectionPlan {
+  std::vector<Capability> needs;
+  std::size_t connections = 1;
+  std::size_t memory = 0;       ///< bytes at either end
+  std::size_t message = 0;      ///< the largest
+  std::size_t in_flight = 0;    ///< bytes that the workload has under way at a time
+  std::uint32_t sends = 16;     ///< least entries of the send queue
+  std::uint32_t receives = 0;   ///< receives that are posted before the peer may send
+  std::size_t receive_offset = 0;
+  std::size_t receive_length = 0;
+  /// Fills either end's memory before the peer can see it.
+  std::function<void(std::span<std::byte>)> prepare;
+  bool sleeping = false;        ///< completions are waited for, not polled
+  std::string congestion_control;  ///< tcp; empty: the system's
+};
+
+/// The capabilities that `plan` needs and `has` lacks, by name; empty: none.
+std::vector<std::string> missing(const ConnectionPlan& plan, const std::vector<Capability>& has);
+
+}  // namespace longhaul::workloads

@@ -1,0 +1,37 @@
+#include "workloads/transport/sizing.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace longhaul::workloads {
+
+std::uint32_t queue_depth(BitRate rate, Nanoseconds rtt, Bytes message, std::uint32_t least, std::uint32_t device_limit) {
+  const auto flight = bytes_in_flight(rate, rtt).count;
+  const auto size = std::max<std::int64_t>(1, message.count);
+  const auto wanted = std::max<std::int64_t>(least, (flight + size - 1) / size);
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(wanted, device_limit));
+}
+
+Nanoseconds ack_timeout(std::uint8_t exponent) { return Nanoseconds{std::int64_t{4096} << exponent}; }
+
+std::uint8_t ack_timeout_exponent(Nanoseconds rtt) {
+  constexpr std::uint8_t kLeast = 16;  // 268 ms
+  constexpr std::uint8_t kMost = 31;
+  auto exponent = kLeast;
+  while (exponent < kMost && ack_timeout(exponent) < 4 * rtt) ++exponent;
+  return exponent;
+}
+
+Bytes socket_buffer(BitRate rate, Nanoseconds rtt, Bytes message) {
+  return std::max(bytes_in_flight(rate, rtt), message);
+}
+
+std::string window_limit(std::string_view provider, Bytes mtu, Bytes message) {
+  constexpr std::int64_t kRxePackets = 128;
+  if (provider == "rxe" && mtu.count > 0 && message.count > kRxePackets * mtu.count)
+    return fmt::format("rxe's window is {} packets of {} bytes, less than the message", kRxePackets, mtu.count);
+  return {};
+}
+
+}  // namespace longhaul::workloads

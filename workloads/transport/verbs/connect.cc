@@ -1,0 +1,153 @@
+#include "workloads/transport/verbs/connect.hh"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "common/error.hh"
+#include "workloads/transport/sizing.hh"
+
+namespace longhaul::workloads {
+namespace {
+
+constexpr int kResolveMilliseconds = 5000;
+
+CmId create_id(rdma_event_channel* channel) {
+  rdma_cm_id* id = nullptr;
+  check(::rdma_create_id(channel, &id, nullptr, RDMA_PS_TCP), "create an rdma_cm identifier");
+  return CmId{id};
+}
+
+// Which device rdma_cm took, and whether it is the one asked for.
+Attempt<RdmaDevice> device_of(rdma_cm_id* id, const std::string& asked, const std::string& address) {
+  const auto devices = rdma_devices();
+  if (id->verbs == nullptr) return unsupported("{} belongs to no RDMA device: {}", address, describe(devices));
+  const std::string name = ::ibv_get_device_name(id->verbs->device);
+  if (!asked.empty() && name != asked)
+    return unsupported("asked for RDMA device '{}', but rdma_cm uses '{}' at {}: bind to an address of {}'s own interface (one RDMA "
+                       "device an interface); {}",
+                       asked, name, address, asked, describe(devices));
+  const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.name == name; });
+  if (found == devices.end()) return failed("RDMA device '{}' vanished", name);
+  return *found;
+}
+
+// Binds to an address of this machine, which settles the device. It is looked up when `look_up`, else left empty.
+Attempt<RdmaDevice> bind_to(rdma_cm_id* id, SocketAddress& address, const std::string& asked, bool look_up) {
+  if (::rdma_bind_addr(id, address.get()) != 0) {
+    if (errno == ENODEV || errno == EADDRNOTAVAIL) return unsupported("{} belongs to no RDMA device: {}", address.host(), describe(rdma_devices()));
+    return failed("bind RDMA to {}: {}", address.host(), errno_text(errno));
+  }
+  if (!look_up) return RdmaDevice{};
+  return device_of(id, asked, address.host());
+}
+
+void set_ack_timeout(rdma_cm_id* id, Nanoseconds rtt) {
+  auto exponent = ack_timeout_exponent(rtt);
+  if (::rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &exponent, sizeof exponent) != 0)
+    log::debug("this kernel keeps its own ack time-out: {}", errno_text(errno));
+}
+
+}  // namespace
+
+Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const SocketAddress& peer, const std::string& device,
+                                        const ConnectionPlan& plan, std::uint64_t session, Nanoseconds rtt, const Patience& patience) {
+  const auto attempted = fmt::format("connect over RDMA from {} to {}", source.host(), peer.text());
+  // Every step is begun for all before it is awaited for any: the path is crossed as often as for one.
+  std::vector<std::pair<EventChannel, CmId>> pending;
+  RdmaDevice used;
+  auto from = source;
+  auto to = peer;
+  from.set_port(0);
+  for (std::size_t i = 0; i < plan.connections; ++i) {
+    auto channel = open_channel();
+    auto id = create_id(channel.get());
+    if (auto bound = bind_to(id.get(), from, device, i == 0); !bound)
+      return tl::unexpected(bound.error());
+    else if (i == 0)
+      used = std::move(*bound);
+    if (::rdma_resolve_addr(id.get(), nullptr, to.get(), kResolveMilliseconds) != 0) return failed("{}: {}", attempted, errno_text(errno));
+    pending.emplace_back(std::move(channel), std::move(id));
+  }
+  for (auto& [channel, id] : pending) {
+    if (const auto event = expect_event(channel.get(), RDMA_CM_EVENT_ADDR_RESOLVED, patience, attempted); !event)
+      return tl::unexpected(event.error());
+    set_ack_timeout(id.get(), rtt);  // before the route is resolved: the path's lifetime comes from it
+    if (::rdma_resolve_route(id.get(), kResolveMilliseconds) != 0) return failed("{}: {}", attempted, errno_text(errno));
+  }
+
+  VerbsConnections connections;
+  for (auto& [channel, id] : pending) {
+    if (const auto event = expect_event(channel.get(), RDMA_CM_EVENT_ROUTE_RESOLVED, patience, attempted); !event)
+      return tl::unexpected(event.error());
+    auto connection = VerbsConnection::open(std::move(channel), std::move(id), used, plan, rtt);
+    if (!connection) return tl::unexpected(connection.error());
+    const auto own = encode((*connection)->introduction(session, static_cast<std::uint16_t>(connections.size())));
+    auto parameters = (*connection)->parameters();
+    parameters.private_data = own.data();
+    parameters.private_data_len = own.size();
+    if (::rdma_connect((*connection)->id(), &parameters) != 0) return failed("{}: {}", attempted, errno_text(errno));
+    connections.push_back(std::move(*connection));
+  }
+  for (auto& connection : connections) {
+    const auto event = expect_event(connection->channel(), RDMA_CM_EVENT_ESTABLISHED, patience, attempted);
+    if (!event) return tl::unexpected(event.error());
+    if (!event->introduction) return failed("{}: the server's answer is not longhaul's", attempted);
+    connection->set_peer(*event->introduction);
+  }
+  return connections;
+}
+
+Attempt<VerbsListener> VerbsListener::open(const SocketAddress& address, const std::string& device) {
+  auto channel = open_channel();
+  auto id = create_id(channel.get());
+  auto local = address;
+  local.set_port(0);
+  auto used = bind_to(id.get(), local, device, true);
+  if (!used) return tl::unexpected(used.error());
+  if (::rdma_listen(id.get(), 512) != 0) return failed("listen over RDMA at {}: {}", address.host(), errno_text(errno));
+  return VerbsListener{std::move(channel), std::move(id), std::move(*used)};
+}
+
+std::uint16_t VerbsListener::port() const { return ntohs(::rdma_get_src_port(id_.get())); }
+
+Attempt<VerbsConnections> VerbsListener::accept(const ConnectionPlan& plan, std::uint64_t session, Nanoseconds rtt, int control,
+                                                const Patience& patience) {
+  VerbsConnections connections(plan.connections);
+  for (std::size_t accepted = 0; accepted < plan.connections;) {
+    const auto event = next_event(channel_.get());
+    if (!event) {
+      pollfd fds[3] = {{channel_->fd, POLLIN, 0}, {control, POLLIN, 0}, {patience.stop, POLLIN, 0}};
+      ::poll(fds, 3, 1000);
+      if (fds[2].revents != 0) throw Interrupted{};
+      if (fds[1].revents != 0 && fds[0].revents == 0) return failed("the client gave up while it opened its RDMA connections");
+      if (observe::raw_time() < patience.deadline) continue;
+    }
+    if (!event) return failed("the client opened {} of {} RDMA connections in time", accepted, plan.connections);
+    if (event->type != RDMA_CM_EVENT_CONNECT_REQUEST) continue;  // a rejected stranger's end, for instance
+    CmId id{event->id};
+    const auto& peer = event->introduction;
+    if (!peer || peer->session != session || peer->lane >= plan.connections || connections[peer->lane]) {
+      log::warn("rejected an RDMA connection that is not this client's");
+      ::rdma_reject(id.get(), nullptr, 0);
+      continue;
+    }
+    auto channel = open_channel();
+    check(::rdma_migrate_id(id.get(), channel.get()), "give an RDMA connection its own channel");
+    set_ack_timeout(id.get(), rtt);
+    auto connection = VerbsConnection::open(std::move(channel), std::move(id), device_, plan, rtt);
+    if (!connection) return tl::unexpected(connection.error());
+    (*connection)->set_peer(*peer);
+    const auto own = encode((*connection)->introduction(session, peer->lane));
+    // What one end initiates, the other must have room for.
+    auto parameters = (*connection)->parameters(event->responder_resources, event->initiator_depth);
+    parameters.private_data = own.data();
+    parameters.private_data_len = own.size();
+    check(::rdma_accept((*connection)->id(), &parameters), "accept an RDMA connection");
+    connections[peer->lane] = std::move(*connection);
+    ++accepted;
+  }
+  return connections;
+}
+
+}  // namespace longhaul::workloads

@@ -1,0 +1,42 @@
+#include "workloads/transport/wait.hh"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "common/error.hh"
+
+namespace longhaul::workloads {
+
+bool wait_for(int fd, short events, const Patience& patience) {
+  for (;;) {
+    pollfd fds[2] = {{fd, events, 0}, {patience.stop, POLLIN, 0}};  // poll ignores a negative descriptor
+    const auto left = std::max<std::int64_t>(0, patience.deadline - observe::raw_time());
+    const timespec timeout{left / 1'000'000'000, left % 1'000'000'000};
+    const int ready = ::ppoll(fds, 2, &timeout, nullptr);
+    if (ready < 0 && errno == EINTR) continue;
+    check(ready, "wait for a peer");
+    if (fds[1].revents != 0) throw Interrupted{};
+    if (fds[0].revents != 0) return true;
+    if (ready == 0) return false;
+  }
+}
+
+void check_stop(int stop) {
+  pollfd fd{stop, POLLIN, 0};
+  if (stop >= 0 && ::poll(&fd, 1, 0) > 0) throw Interrupted{};
+}
+
+OwnFd catch_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  check(::sigprocmask(SIG_BLOCK, &signals, nullptr), "block SIGINT and SIGTERM");
+  return OwnFd{check(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), "open a signal descriptor")};
+}
+
+}  // namespace longhaul::workloads

@@ -1,0 +1,32 @@
+// Waiting for a descriptor: bounded by a deadline, ended by the user.
+#pragma once
+
+#include <cstdint>
+
+#include "common/fd.hh"
+#include "observe/clock.hh"
+
+namespace longhaul::workloads {
+
+/// Thrown out of any wait or loop when the user (Ctrl-C, SIGTERM) wants the program to end.
+struct Interrupted {};
+
+/// Until when to wait (observe::raw_time), and the descriptor that becomes readable when the user wants to stop (-1: none).
+struct Patience {
+  std::int64_t deadline = 0;
+  int stop = -1;
+
+  static Patience of(std::int64_t nanoseconds, int stop) { return {observe::raw_time() + nanoseconds, stop}; }
+};
+
+/// Waits for poll(2) events on `fd`; false at the deadline. Throws Interrupted.
+bool wait_for(int fd, short events, const Patience& patience);
+
+/// Throws Interrupted when `stop` is readable. A system call.
+void check_stop(int stop);
+
+/// SIGINT and SIGTERM as a readable descriptor. They stay blocked in this thread and those that it starts, and for the
+/// rest of the process's life: the pending signal must not kill it while it cleans up.
+OwnFd catch_signals();
+
+}  // namespace longhaul::workloads
