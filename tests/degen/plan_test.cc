@@ -1,0 +1,148 @@
+#include "degen/impairment/plan.hh"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "degen/impairment/distribution.hh"
+
+namespace longhaul::degen {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+const Sides kSides{.client = {{"ra0"}, {"ra1", 9000}}, .server = {{"rb0"}}};
+
+Plan plan_for(const Parameters& parameters, std::string_view engine = "netem", const Lateness& lateness = {}) {
+  return make_plan(make_impairment(parameters).value(), engine, kSides, lateness).value();
+}
+
+TEST(Plan, NothingAskedIsNothingMade) {
+  EXPECT_TRUE(plan_for({}).empty());
+  EXPECT_TRUE(plan_for({}, "nfqueue").empty());
+  EXPECT_EQ(plan_for({}, "nfqueue").ruleset, "");
+}
+
+TEST(Plan, ADirectionIsImpairedWhereItLeavesTheRouter) {
+  const auto plan = plan_for({{"delay", 5'000'000}, {"delay_back", 2'000'000}});
+  ASSERT_EQ(plan.qdiscs.size(), 3u);
+  EXPECT_EQ(plan.qdiscs[0].interface, "rb0");
+  EXPECT_EQ(plan.qdiscs[0].latency, 5ms);
+  EXPECT_EQ(plan.qdiscs[1].interface, "ra0");
+  EXPECT_EQ(plan.qdiscs[1].latency, 2ms);
+  EXPECT_EQ(plan.qdiscs[2].interface, "ra1");
+  const auto one_way = plan_for({{"delay", 5'000'000}, {"delay_back", 0}});
+  ASSERT_EQ(one_way.qdiscs.size(), 1u);
+  EXPECT_EQ(one_way.limit(Way::back), 0u);
+}
+
+TEST(Plan, LatenessComesOffAndNeverBelowZero) {
+  const auto plan = plan_for({{"delay", 1'000'000}}, "netem", {.forward = 300us, .back = 2ms});
+  EXPECT_EQ(plan.programmed_forward, 700us);
+  EXPECT_EQ(plan.programmed_back, 0us);
+  EXPECT_EQ(plan.qdiscs[0].latency, 700us);
+  EXPECT_EQ(plan.qdiscs[1].latency, 0us);
+  // Early is corrected too, but a direction without delay gets none.
+  EXPECT_EQ(plan_for({{"delay", 1'000'000}}, "nfqueue", {.forward = -10us}).programmed_forward, 1010us);
+  EXPECT_EQ(plan_for({{"loss", 10}}, "nfqueue", {.forward = -10us}).programmed_forward, 0us);
+}
+
+TEST(Plan, QueueHoldsRateTimesDelay) {
+  // 10 Gbit/s x 100 ms / 1500 bytes = 83334 packets are on the way when no rate is given.
+  EXPECT_EQ(queue_limit({.delay = 100ms}, 200ms, 1500), 83334 + kMinQueue);
+  EXPECT_EQ(queue_limit({.delay = 100ms}, 200ms, 9000), 13889 + kMinQueue);
+  // 100 Mbit/s x 20 ms = 167 packets on the way, and as many for the round trip of 40 ms twice over.
+  EXPECT_EQ(queue_limit({.delay = 20ms, .rate = {100'000'000}}, 40ms, 1500), 167 + 334 + kMinQueue);
+  // A normal jitter reaches 4 deviations further.
+  EXPECT_EQ(queue_limit({.delay = 20ms, .jitter = 5ms, .distribution = Distribution::normal, .rate = {100'000'000}}, 40ms, 1500),
+            334 + 334 + kMinQueue);
+  EXPECT_EQ(queue_limit({.delay = 10s}, 20s, 1500), kMaxQueue);
+  EXPECT_GT(queue_limit({.loss = {1}}, 0ns, 1500), 100u);
+}
+
+TEST(Plan, NetemParameters) {
+  const auto qdisc = plan_for({{"delay", 10'000'000}, {"jitter", 1'000'000}, {"loss", 500'000}, {"reorder", 250'000}, {"rate", 8'000'000}}).qdiscs[0];
+  EXPECT_EQ(qdisc.jitter, 1ms);
+  EXPECT_EQ(qdisc.loss, 0x80000000u);
+  EXPECT_EQ(qdisc.reorder, 0x40000000u);
+  EXPECT_EQ(qdisc.rate, 1'000'000u);
+  EXPECT_FALSE(qdisc.bursts);
+}
+
+TEST(Plan, JitterThatKeepsOrderNeedsARateInNetem) {
+  EXPECT_GT(plan_for({{"delay", 10'000}, {"jitter", 1'000}}).qdiscs[0].rate, 10'000'000'000u);
+  EXPECT_EQ(plan_for({{"delay", 10'000}, {"jitter", 1'000}, {"jitter_order", "free"}}).qdiscs[0].rate, 0u);
+  EXPECT_EQ(plan_for({{"delay", 10'000}}).qdiscs[0].rate, 0u);
+}
+
+TEST(Plan, BurstsOfLossesKeepTheirMean) {
+  const auto bursts = gilbert({.loss = {100'000}, .loss_burst = 4});
+  ASSERT_TRUE(bursts);
+  const double enter = bursts->enter / 4294967295.0;
+  const double leave = bursts->leave / 4294967295.0;
+  EXPECT_NEAR(1 / leave, 4, 1e-6);
+  EXPECT_NEAR(enter / (enter + leave), 0.1, 1e-6);
+  EXPECT_EQ(plan_for({{"loss", 100'000}, {"loss_burst", 4}}).qdiscs[0].loss, 0u);
+  EXPECT_FALSE(gilbert({.loss = {0}, .loss_burst = 4}));
+}
+
+TEST(Plan, KernelProbabilityIsExactAtItsEnds) {
+  EXPECT_EQ(kernel_probability({0}), 0u);
+  EXPECT_EQ(kernel_probability({1'000'000}), 0xffffffffu);
+  EXPECT_EQ(kernel_probability({1}), 4295u);
+}
+
+TEST(Plan, NfqueueMakesOneQueueAnEgressInterface) {
+  const auto plan = plan_for({{"delay", 5'000'000}}, "nfqueue");
+  ASSERT_EQ(plan.queues.size(), 3u);
+  EXPECT_EQ(plan.queues[0].number, kFirstQueue);
+  EXPECT_EQ(plan.queues[2].number, kFirstQueue + 2);
+  EXPECT_EQ(plan.queues[2].interface, "ra1");
+  EXPECT_EQ(plan.queues[2].way, Way::back);
+  EXPECT_EQ(plan.ruleset,
+            "table inet longhaul_degen {\n"
+            "  chain forward {\n"
+            "    type filter hook forward priority 0; policy accept;\n"
+            "    iifname { \"ra0\", \"ra1\" } oifname \"rb0\" counter queue flags bypass to 56928\n"
+            "    iifname { \"rb0\" } oifname \"ra0\" counter queue flags bypass to 56929\n"
+            "    iifname { \"rb0\" } oifname \"ra1\" counter queue flags bypass to 56930\n"
+            "  }\n"
+            "}\n");
+}
+
+TEST(Plan, RefusesWhatAnEngineCannotDoByName) {
+  const auto duplicate = make_impairment({{"duplicate_back", 10}}).value();
+  EXPECT_TRUE(check_engine(duplicate, "netem"));
+  EXPECT_THAT(check_engine(duplicate, "nfqueue").error().message, testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("nfqueue")));
+  EXPECT_THAT(make_plan({}, "netmen", kSides, {}).error().message, HasSubstr("did you mean 'netem'"));
+}
+
+TEST(Distribution, TablesHaveTheirMeanAndSpread) {
+  for (const auto distribution : {Distribution::normal, Distribution::pareto}) {
+    const auto table = distribution_table(distribution);
+    double sum = 0, squares = 0;
+    for (const double value : table) {
+      sum += value / 8192;
+      squares += value / 8192 * value / 8192;
+    }
+    EXPECT_NEAR(sum / kDistributionSize, 0, 0.03);
+    // Cut at 4 deviations; the Pareto's tail holds much of its variance.
+    EXPECT_NEAR(squares / kDistributionSize, distribution == Distribution::normal ? 1 : 0.6, 0.1);
+    EXPECT_TRUE(std::is_sorted(table.begin(), table.end()));
+  }
+  const auto uniform = distribution_table(Distribution::uniform);
+  EXPECT_EQ(uniform.front(), -8190);
+  EXPECT_EQ(uniform.back(), 8190);
+}
+
+TEST(Distribution, DrawsStayWithinTheJitter) {
+  for (std::uint32_t random = 0; random < 10'000; random += 7) {
+    EXPECT_LE(std::abs(draw_deviation(Distribution::uniform, 1ms, random).count()), 1'000'000);
+    EXPECT_LE(std::abs(draw_deviation(Distribution::normal, 1ms, random).count()), 4'000'000);
+  }
+}
+
+}  // namespace
+}  // namespace longhaul::degen

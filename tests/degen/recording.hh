@@ -1,0 +1,72 @@
+// Stand-ins for the tests of the service: an engine that records what it is told, and a run directory that goes.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "degen/engines/engine.hh"
+#include "degen/service/ownership.hh"
+
+namespace longhaul::degen::test {
+
+/// What happened to an engine, shared by the test and the engine.
+struct Log {
+  std::vector<std::string> events;
+  std::vector<Plan> plans;
+  std::string refuse;                ///< check() refuses with this
+  std::string fail;                  ///< apply() fails with this
+  std::vector<std::string> left;     ///< what sweep() finds
+  std::vector<std::string> swept;    ///< the interfaces that it was given
+  Counters counters;
+  std::function<void()> on_apply;
+};
+
+class RecordingEngine : public Engine {
+ public:
+  RecordingEngine(std::string name, Log& log) : name_(std::move(name)), log_(log) {}
+  std::string_view name() const override { return name_; }
+  Result<void> check(const Plan&) override {
+    if (!log_.refuse.empty()) return longhaul::refuse("{}", log_.refuse);
+    return {};
+  }
+  Result<void> apply(const Plan& plan) override {
+    log_.events.push_back(name_ + " apply");
+    log_.plans.push_back(plan);
+    if (log_.on_apply) log_.on_apply();
+    if (!log_.fail.empty()) return longhaul::fail("{}", log_.fail);
+    return {};
+  }
+  void clear() noexcept override { log_.events.push_back(name_ + " clear"); }
+  Counters counters(Way) override { return log_.counters; }
+  std::vector<std::string> sweep(const std::vector<std::string>& interfaces) override {
+    log_.swept = interfaces;
+    return log_.left;
+  }
+
+ private:
+  std::string name_;
+  Log& log_;
+};
+
+/// A folder under the temporary one, removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = std::filesystem::temp_directory_path() / "degen-test-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
+    path_ = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline const Sides kSides{.client = {{"ra0"}}, .server = {{"rb0"}}};
+
+}  // namespace longhaul::degen::test

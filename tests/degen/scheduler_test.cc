@@ -1,0 +1,166 @@
+#include "degen/engines/scheduler.hh"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+namespace longhaul::degen {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using namespace std::chrono_literals;
+
+// Runs all arrivals and gives each packet's time of release, as a kernel would see it that wakes the thread exactly when
+// the next packet is due. Dropped packets are missing.
+std::map<std::uint32_t, Nanoseconds> run(Scheduler& scheduler, const std::vector<Arrival>& arrivals,
+                                         std::vector<std::uint32_t>* order = nullptr) {
+  std::map<std::uint32_t, Nanoseconds> released;
+  std::set<std::uint32_t> queued;
+  const auto obey = [&](const std::vector<Verdict>& verdicts, Nanoseconds now) {
+    for (const auto& verdict : verdicts) {
+      if (verdict.kind == VerdictKind::accept_through) {
+        while (!queued.empty() && *queued.begin() <= verdict.id) {
+          released[*queued.begin()] = now;
+          if (order != nullptr) order->push_back(*queued.begin());
+          queued.erase(queued.begin());
+        }
+        continue;
+      }
+      EXPECT_EQ(queued.erase(verdict.id), 1u);
+      if (verdict.kind == VerdictKind::drop) continue;
+      released[verdict.id] = now;
+      if (order != nullptr) order->push_back(verdict.id);
+    }
+  };
+  const auto release_until = [&](Nanoseconds end) {
+    while (scheduler.next() && *scheduler.next() <= end) {
+      const auto now = *scheduler.next();
+      std::vector<Verdict> verdicts;
+      scheduler.release(now, verdicts);
+      obey(verdicts, now);
+    }
+  };
+  for (const auto& arrival : arrivals) {
+    release_until(arrival.time);
+    queued.insert(arrival.id);
+    std::vector<Verdict> verdicts;
+    scheduler.arrive(arrival, verdicts);
+    obey(verdicts, arrival.time);
+  }
+  release_until(Nanoseconds::max());
+  EXPECT_THAT(queued, IsEmpty());
+  return released;
+}
+
+std::vector<Arrival> packets(std::uint32_t count, Nanoseconds spacing, std::uint32_t bytes = 100) {
+  std::vector<Arrival> arrivals;
+  for (std::uint32_t i = 0; i < count; ++i) arrivals.push_back({.id = i + 1, .time = 1s + i * spacing, .bytes = bytes});
+  return arrivals;
+}
+
+TEST(Scheduler, ABurstOf64KeepsItsSpacingAndOrder) {
+  Scheduler scheduler{{.delay = 20ms}, 1000, 1};
+  const auto arrivals = packets(64, 3us);
+  std::vector<std::uint32_t> order;
+  const auto released = run(scheduler, arrivals, &order);
+  ASSERT_EQ(released.size(), 64u);
+  for (const auto& arrival : arrivals) EXPECT_EQ(released.at(arrival.id), arrival.time + 20ms);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST(Scheduler, ALateWakeUpReleasesAllThatAreDueInOneVerdict) {
+  Scheduler scheduler{{.delay = 1ms}, 1000, 1};
+  std::vector<Verdict> verdicts;
+  for (const auto& arrival : packets(10, 10us)) scheduler.arrive(arrival, verdicts);
+  EXPECT_THAT(verdicts, IsEmpty());
+  scheduler.release(1s + 1ms + 45us, verdicts);
+  EXPECT_THAT(verdicts, ElementsAre(Verdict{VerdictKind::accept_through, 5}));
+  EXPECT_EQ(scheduler.next(), 1s + 1ms + 50us);  // the others still count from their own arrival
+  scheduler.flush(verdicts);
+  EXPECT_EQ(scheduler.waiting(), 0u);
+  EXPECT_EQ(verdicts.back(), (Verdict{VerdictKind::accept_through, 10}));
+}
+
+TEST(Scheduler, ArrivalsMayComeLateToTheThread) {
+  // Seen 3 ms after they arrived: they are released at once, not 3 ms too late.
+  Scheduler scheduler{{.delay = 2ms}, 1000, 1};
+  std::vector<Verdict> verdicts;
+  for (const auto& arrival : packets(3, 10us)) scheduler.arrive(arrival, verdicts);
+  scheduler.release(1s + 3ms, verdicts);
+  EXPECT_THAT(verdicts, ElementsAre(Verdict{VerdictKind::accept_through, 3}));
+}
+
+TEST(Scheduler, AFullQueueDropsAndCounts) {
+  Scheduler scheduler{{.delay = 1ms}, 5, 1};
+  std::vector<Verdict> verdicts;
+  for (const auto& arrival : packets(7, 1us)) scheduler.arrive(arrival, verdicts);
+  EXPECT_THAT(verdicts, ElementsAre(Verdict{VerdictKind::drop, 6}, Verdict{VerdictKind::drop, 7}));
+  EXPECT_EQ(scheduler.overflowed(), 2u);
+  EXPECT_EQ(scheduler.lost(), 0u);
+}
+
+TEST(Scheduler, LossesAreAsAsked) {
+  Scheduler scheduler{{.delay = 1ms, .loss = {100'000}}, 100'000, 7};
+  const auto released = run(scheduler, packets(100'000, 1us));
+  EXPECT_EQ(scheduler.lost(), 100'000 - released.size());
+  EXPECT_NEAR(static_cast<double>(scheduler.lost()), 10'000, 300);
+}
+
+TEST(Scheduler, LossesComeInBursts) {
+  Scheduler scheduler{{.delay = 1ms, .loss = {100'000}, .loss_burst = 5}, 200'000, 7};
+  const auto released = run(scheduler, packets(200'000, 1us));
+  std::uint64_t bursts = 0;
+  for (std::uint32_t id = 2; id <= 200'000; ++id)
+    if (!released.contains(id) && released.contains(id - 1)) ++bursts;
+  EXPECT_NEAR(static_cast<double>(scheduler.lost()), 20'000, 1500);
+  EXPECT_NEAR(static_cast<double>(scheduler.lost()) / static_cast<double>(bursts), 5, 0.5);
+}
+
+TEST(Scheduler, RateSpacesPacketsAndDelayComesOnTop) {
+  // 1250 bytes at 10 Mbit/s take 1 ms each.
+  Scheduler scheduler{{.delay = 5ms, .rate = {10'000'000}}, 100, 1};
+  const auto released = run(scheduler, packets(10, 0us, 1250));
+  for (std::uint32_t id = 1; id <= 10; ++id) EXPECT_EQ(released.at(id), 1s + 5ms + id * 1ms);
+}
+
+TEST(Scheduler, JitterKeepsOrderWhenAsked) {
+  Scheduler scheduler{{.delay = 5ms, .jitter = 4ms}, 10'000, 3};
+  std::vector<std::uint32_t> order;
+  const auto arrivals = packets(1000, 100us);
+  const auto released = run(scheduler, arrivals, &order);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  for (const auto& arrival : arrivals) {
+    EXPECT_GE(released.at(arrival.id) - arrival.time, 1ms);
+    EXPECT_LE(released.at(arrival.id) - arrival.time, 9ms);
+  }
+}
+
+TEST(Scheduler, FreeJitterSpreadsRoundTheDelayAndReorders) {
+  Scheduler scheduler{{.delay = 5ms, .jitter = 4ms, .keep_order = false}, 10'000, 3};
+  std::vector<std::uint32_t> order;
+  const auto arrivals = packets(1000, 100us);
+  const auto released = run(scheduler, arrivals, &order);
+  EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
+  EXPECT_EQ(order.size(), 1000u);
+  Nanoseconds sum{0};
+  for (const auto& arrival : arrivals) sum += released.at(arrival.id) - arrival.time;
+  EXPECT_NEAR(static_cast<double>((sum / 1000).count()), 5e6, 2.5e5);
+}
+
+TEST(Scheduler, ReorderedPacketsSkipTheDelay) {
+  Scheduler scheduler{{.delay = 5ms, .reorder = {200'000}}, 10'000, 5};
+  const auto arrivals = packets(2000, 10us);
+  const auto released = run(scheduler, arrivals);
+  int skipped = 0;
+  for (const auto& arrival : arrivals) {
+    const auto held = released.at(arrival.id) - arrival.time;
+    EXPECT_TRUE(held == 0ms || held == 5ms);
+    if (held == 0ms) ++skipped;
+  }
+  EXPECT_NEAR(skipped, 400, 60);
+}
+
+}  // namespace
+}  // namespace longhaul::degen

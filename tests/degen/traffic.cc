@@ -1,0 +1,147 @@
+// Traffic for degen's lab test, both ends in one process (in the compact lab they share a kernel):
+//
+//   degen_traffic probe FROM TO COUNT              probes and their echoes; degen measures them at the router
+//   degen_traffic flood FROM TO COUNT BURST        UDP in bursts; prints what was lost and reordered, and how much each
+//                                                  burst's length changed on the way
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/error.hh"
+#include "observe/address.hh"
+#include "observe/probe.hh"
+
+namespace {
+
+using namespace longhaul;
+using namespace std::chrono_literals;
+
+std::int64_t median(std::vector<std::int64_t> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+int probe(const std::string& from, const std::string& to, int count) {
+  auto echo = observe::ProbeEcho::open(to).value();
+  auto sender = observe::ProbeSender::open(from, to).value();
+  const auto serve = [&](std::chrono::milliseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    for (;;) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+      if (left.count() <= 0) return;
+      pollfd wait[] = {{echo.fd(), POLLIN, 0}, {sender.fd(), POLLIN, 0}};
+      ::poll(wait, 2, static_cast<int>(left.count()));
+      echo.answer();
+      sender.receive();
+    }
+  };
+  for (int i = 0; i < count; ++i) {
+    sender.send();
+    serve(10ms);
+  }
+  for (int i = 0; i < 100 && !sender.all_returned(); ++i) serve(10ms);
+  fmt::print("sent={} returned={} rtt_median_us={:.1f}\n", sender.sent(), sender.round_trips().size(),
+             static_cast<double>(median(sender.round_trips())) / 1e3);
+  return 0;
+}
+
+std::int64_t now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+int flood(const std::string& from, const std::string& to, int count, int burst) {
+  const auto open = [](const std::string& address, std::uint16_t port) {
+    const auto bound = observe::parse_address(address, port).value();
+    OwnFd fd{check(::socket(AF_INET, SOCK_DGRAM, 0), "socket")};
+    check(::bind(fd.get(), bound.get(), bound.length), "bind");
+    const int size = 16 << 20;
+    check(::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size), "buffer");
+    return fd;
+  };
+  const auto receiver = open(to, 7999);
+  const int on = 1;
+  check(::setsockopt(receiver.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on), "timestamps");
+  const auto sender = open(from, 0);
+  const auto peer = observe::parse_address(to, 7999).value();
+
+  std::vector<std::int64_t> sent(static_cast<std::size_t>(count));
+  std::vector<std::int64_t> received(sent.size());
+  int got = 0, reordered = 0, duplicated = 0;
+  std::int64_t highest = -1;
+  const auto take = [&] {
+    for (;;) {
+      std::uint32_t number = 0;
+      char payload[256];
+      char control[128];
+      iovec vector{payload, sizeof payload};
+      msghdr message{};
+      message.msg_iov = &vector;
+      message.msg_iovlen = 1;
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      if (::recvmsg(receiver.get(), &message, MSG_DONTWAIT) < static_cast<ssize_t>(sizeof number)) return;
+      std::memcpy(&number, payload, sizeof number);
+      timespec time{};
+      std::memcpy(&time, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof time);
+      if (number >= received.size()) continue;
+      if (received[number] != 0) {
+        ++duplicated;
+        continue;
+      }
+      received[number] = time.tv_sec * 1'000'000'000 + time.tv_nsec;
+      ++got;
+      if (static_cast<std::int64_t>(number) < highest) ++reordered;
+      highest = std::max<std::int64_t>(highest, number);
+    }
+  };
+  for (int i = 0; i < count; ++i) {
+    char payload[64] = {};
+    std::memcpy(payload, &i, sizeof i);
+    sent[static_cast<std::size_t>(i)] = now();
+    if (::sendto(sender.get(), payload, sizeof payload, 0, peer.get(), peer.length) < 0) sent[static_cast<std::size_t>(i)] = 0;
+    if (i % burst == burst - 1) {
+      take();
+      std::this_thread::sleep_for(5ms);
+    }
+  }
+  for (int i = 0; i < 300 && got < count; ++i) {
+    std::this_thread::sleep_for(10ms);
+    take();
+  }
+  std::vector<std::int64_t> delays, before, after;
+  for (int i = 0; i < count; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    if (received[k] != 0) delays.push_back(received[k] - sent[k]);
+    const auto first = k + 1 - static_cast<std::size_t>(burst);
+    if (i % burst == burst - 1 && received[k] != 0 && received[first] != 0) {
+      before.push_back(sent[k] - sent[first]);
+      after.push_back(received[k] - received[first]);
+    }
+  }
+  fmt::print("sent={} received={} lost={} reordered={} duplicated={} delay_median_us={:.1f} burst_sent_us={:.1f} burst_received_us={:.1f}\n",
+             count, got, count - got, reordered, duplicated, static_cast<double>(median(delays)) / 1e3,
+             static_cast<double>(median(before)) / 1e3, static_cast<double>(median(after)) / 1e3);
+  return got == count && reordered == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string command = argc > 4 ? argv[1] : "";
+  if (command == "probe") return probe(argv[2], argv[3], std::atoi(argv[4]));
+  if (command == "flood" && argc > 5) return flood(argv[2], argv[3], std::atoi(argv[4]), std::atoi(argv[5]));
+  fmt::print(stderr, "usage: degen_traffic probe FROM TO COUNT | flood FROM TO COUNT BURST\n");
+  return 2;
+}
