@@ -63,7 +63,7 @@ Result<Impairment> make_impairment(const Parameters& parameters);
 /// forward. So equal impairments have equal parameters.
 Parameters to_parameters(const Impairment& impairment);
 
-/// "delay 5ms, loss 0.1% | back: delay 1ms", or "none".
+/// "delay 5ms, loss 1000ppm | back: delay 1ms", or "none".
 std::string describe(const Impairment& impairment);
 
 }  // namespace longhaul::degen

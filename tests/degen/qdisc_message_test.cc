@@ -24,10 +24,10 @@ std::string hex(const std::vector<std::byte>& bytes) {
 TEST(QdiscMessage, DelayAlone) {
   const auto bytes = netem_message(5, {.interface = "rb0", .latency = 5ms, .limit = 4295, .bursts = {}}, QdiscRequest::create);
   EXPECT_EQ(hex(bytes),
-            "a4000000 24000006 00000000 00000000\n"  // length, RTM_NEWQDISC, CREATE | EXCL
+            "a0000000 24000006 00000000 00000000\n"  // length, RTM_NEWQDISC, CREATE | EXCL
             "00000000 05000000 00006ede ffffffff\n"  // interface 5, handle de6e:, parent root
             "00000000 0a000100 6e657465 6d000000\n"  // TCA_KIND "netem"
-            "74000200 84310100 c7100000 00000000\n"  // TCA_OPTIONS, 78125 ticks of 64 ns, limit 4295, loss
+            "70000200 2d310100 c7100000 00000000\n"  // TCA_OPTIONS, 78125 ticks of 64 ns, limit 4295, loss
             "00000000 00000000 00000000 10000100\n"  // gap, duplicate, jitter; CORR
             "00000000 00000000 00000000 0c000300\n"  // REORDER
             "00000000 00000000 0c000400 00000000\n"  // CORRUPT
@@ -47,10 +47,10 @@ TEST(QdiscMessage, EverythingElse) {
                                     .rate = 50'000'000'000},
                                    QdiscRequest::change);
   EXPECT_EQ(hex(bytes),
-            "c8000000 24000000 00000000 00000000\n"
+            "c4000000 24000000 00000000 00000000\n"
             "00000000 07000000 00006ede ffffffff\n"
             "00000000 0a000100 6e657465 6d000000\n"
-            "98000200 80f95009 e8030000 00000000\n"  // 156250000 ticks
+            "94000200 902f5009 e8030000 00000000\n"  // 156250000 ticks
             "01000000 11111111 00000000 10000100\n"  // gap 1: every packet may overtake
             "00000000 00000000 00000000 0c000300\n"
             "22222222 00000000 0c000400 00000000\n"

@@ -22,10 +22,10 @@ std::string hex(const std::vector<std::byte>& bytes) {
 TEST(QueueMessage, Bind) {
   EXPECT_EQ(hex(bind_message(0xDE60, 4295, false)),
             "40000000 02030500 01000000 00000000\n"  // NFQNL_MSG_CONFIG, REQUEST | ACK, sequence 1
-            "0000de60 08000100 01000000 0c000200\n"  // queue; CMD bind; PARAMS
+            "0000de60 08000100 01000000 09000200\n"  // queue; CMD bind; PARAMS
             "00000000 01000000 08000300 000010c7\n"  // meta only; QUEUE_MAXLEN
             "08000500 00000004 08000400 00000004\n");  // FLAGS and MASK: GSO
-  EXPECT_NE(hex(bind_message(0xDE60, 4295, true)).find("0c000200\n00000004 02000000"), std::string::npos);
+  EXPECT_NE(hex(bind_message(0xDE60, 4295, true)).find("09000200\n00000004 02000000"), std::string::npos);
 }
 
 TEST(QueueMessage, Unbind) {
@@ -51,7 +51,7 @@ TEST(QueueMessage, ReadsAPacketWithItsTimestamp) {
   const auto packet = parse({60, 0x00000300, 0, 0, big(0xDE60),            // NFQNL_MSG_PACKET
                              0x0001000b, big(77), 0x00020008,              // PACKET_HDR: id 77, IPv4, hook forward
                              0x00040014, 0, big(1000), 0, big(250'000),    // TIMESTAMP
-                             0x000c0008, big(64'000)});                    // CAP_LEN
+                             0x000d0008, big(64'000)});                    // CAP_LEN
   ASSERT_TRUE(packet);
   EXPECT_EQ(packet->id, 77u);
   EXPECT_EQ(packet->bytes, 64'000u);
