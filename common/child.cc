@@ -1,6 +1,7 @@
 #include "common/child.hh"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -46,6 +47,8 @@ ChildExit from_status(int status) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  // Libraries open descriptors without O_CLOEXEC (Asio its sockets): a child must not hold a peer's connection open.
+  if (::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) give_up();
   // Sources first go above every target number, so that no dup2 overwrites a source still needed.
   constexpr int kMax = 64;
   int moved[kMax];

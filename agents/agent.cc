@@ -1,0 +1,141 @@
+#include "agents/agent.hh"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "common/error.hh"
+#include "common/log.hh"
+
+namespace longhaul::agents {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+
+}  // namespace
+
+Result<std::unique_ptr<Agent>> Agent::open(asio::io_context& context, AgentOptions options,
+                                           const std::vector<WorkloadSpec>& catalog) {
+  auto identity = own_identity(options.credentials);
+  if (!identity) return tl::unexpected(identity.error());
+  if (const auto ok = check_identity(*identity, PeerRole::agent); !ok)
+    return refuse("{}: {}", options.credentials.cert, ok.error().message);
+  boost::system::error_code bad;
+  const auto address = asio::ip::make_address(options.host, bad);
+  if (bad) return refuse("expected a numeric address to listen at, got '{}'", options.host);
+
+  std::unique_ptr<Agent> agent{new Agent{context, std::move(options), identity->name, catalog}};
+  if (const auto ok = agent->refresh_context(); !ok) return tl::unexpected(ok.error());
+  const Tcp::endpoint endpoint{address, agent->node_.options.port};
+  try {
+    agent->acceptor_.open(endpoint.protocol());
+    agent->acceptor_.set_option(Tcp::acceptor::reuse_address(true));  // restarted at once after a crash
+    agent->acceptor_.bind(endpoint);
+    agent->acceptor_.listen();
+  } catch (const boost::system::system_error& error) {
+    throw_errno(fmt::format("listening on {} port {}", agent->node_.options.host, agent->node_.options.port),
+                error.code().value());
+  }
+  agent->port_ = agent->acceptor_.local_endpoint().port();
+  asio::co_spawn(context, agent->accept(), asio::detached);
+  return agent;
+}
+
+Agent::Agent(asio::io_context& context, AgentOptions options, std::string name,
+             const std::vector<WorkloadSpec>& catalog)
+    : context_(context),
+      node_{.options = std::move(options),
+            .name = std::move(name),
+            .catalog = catalog,
+            .echoes = Echoes{context.get_executor()},
+            .processes = {}},
+      acceptor_(context) {}
+
+Agent::~Agent() {
+  close();
+}
+
+/// Certificates can be renewed and revoked while the agent runs: the next connection sees it.
+Result<void> Agent::refresh_context() {
+  auto now = fingerprint(node_.options.credentials);
+  if (ssl_ && now == ssl_fingerprint_) return {};
+  auto fresh = make_ssl_context(node_.options.credentials, TlsSide::server);
+  if (!fresh) return tl::unexpected(fresh.error());
+  ssl_ = std::move(*fresh);
+  ssl_fingerprint_ = std::move(now);
+  return {};
+}
+
+asio::awaitable<void> Agent::accept() {
+  asio::steady_timer pause{context_};
+  for (;;) {
+    auto [error, socket] = co_await acceptor_.async_accept(kTuple);
+    if (error == asio::error::operation_aborted || !acceptor_.is_open()) co_return;
+    if (error) {
+      // Out of descriptors, or the connection was gone before it was taken.
+      log::warn("accepting a connection: {}", error.message());
+      pause.expires_after(std::chrono::milliseconds{100});
+      (void)co_await pause.async_wait(kTuple);
+      continue;
+    }
+    if (const auto ok = refresh_context(); !ok) {
+      log::error("connection refused: {}", ok.error().message);
+      continue;
+    }
+    boost::system::error_code gone;
+    const auto remote = socket.remote_endpoint(gone);
+    if (gone) continue;
+    std::erase_if(pending_, [](const auto& weak) { return weak.expired(); });
+    // The oldest goes: a flood of half-open connections must not keep a controller out.
+    while (pending_.size() >= node_.options.max_pending) {
+      if (const auto oldest = pending_.front().lock()) oldest->close("too many connections wait for their handshake");
+      pending_.pop_front();
+    }
+    auto stream = std::make_shared<Stream>(std::move(socket), ssl_.get(), kMaxRequest);
+    pending_.push_back(stream);
+    auto from = fmt::format("{}:{}", remote.address().to_string(), remote.port());
+    asio::co_spawn(context_, welcome(std::move(stream), std::move(from)), asio::detached);
+  }
+}
+
+asio::awaitable<void> Agent::welcome(std::shared_ptr<Stream> stream, std::string from) {
+  auto peer = co_await stream->handshake(TlsSide::server, node_.options.handshake_timeout);
+  std::erase_if(pending_, [&](const auto& weak) { return weak.expired() || weak.lock() == stream; });
+  if (!peer) {
+    log::warn("{}: {}", from, peer.error().message);
+    stream->close("refused");
+    co_return;
+  }
+  if (!acceptor_.is_open()) co_return;  // closed in the meantime
+  std::erase_if(sessions_, [](const auto& weak) { return weak.expired(); });
+  std::string refusal;
+  if (const auto ok = check_identity(*peer, PeerRole::controller); !ok) refusal = ok.error().message;
+  if (refusal.empty() && sessions_.size() >= node_.options.max_sessions)
+    refusal = fmt::format("{} controllers are connected already", sessions_.size());
+  if (!refusal.empty()) {
+    log::warn("{}: {}", from, refusal);
+    const ServerMessage message{.kind = ServerMessageKind::error, .error = refusal};
+    stream->send(to_json(message));
+    co_await stream->finish(std::chrono::seconds{1});
+    co_return;
+  }
+  log::info("controller {} connected from {}", peer->name, from);
+  const auto session = std::make_shared<Session>(node_, std::move(stream), std::move(*peer));
+  sessions_.push_back(session);
+  co_await session->run();
+}
+
+void Agent::close() {
+  boost::system::error_code ignored;
+  acceptor_.close(ignored);
+  for (const auto& weak : pending_)
+    if (const auto stream = weak.lock()) stream->close("the agent stops");
+  for (const auto& weak : sessions_)
+    if (const auto session = weak.lock()) session->end("the agent stops");
+}
+
+}  // namespace longhaul::agents

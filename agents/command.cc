@@ -1,0 +1,78 @@
+#include "agents/command.hh"
+
+#include <algorithm>
+
+namespace longhaul::agents {
+namespace {
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  const auto near = nearest(word, candidates);
+  return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
+}
+
+std::string option_name(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+std::string host_and_port(const std::string& host, std::uint16_t port) {
+  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
+}
+
+Result<std::string> option(const WorkloadSpec& spec, const StartRequest& request, const std::string& name,
+                           const Value& value) {
+  const auto* parameter = find_parameter(spec.parameters, name);
+  if (parameter == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& known : spec.parameters) names.push_back(known.name);
+    return refuse("workload {} has no parameter '{}'{}", spec.name, name, did_you_mean(name, names));
+  }
+  if (!parameter->transport.empty() && parameter->transport != request.transport)
+    return refuse("{}: applies to {} only, this run is over {}", name, parameter->transport, request.transport);
+  if (const auto ok = check_value(*parameter, value); !ok) return refuse("{}: {}", name, ok.error().message);
+  return fmt::format("--{}={}", option_name(name), format_value(*parameter, value));
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> bench_command(const std::string& bench, const StartRequest& request,
+                                               const std::vector<WorkloadSpec>& catalog) {
+  const auto spec =
+      std::find_if(catalog.begin(), catalog.end(), [&](const auto& s) { return s.name == request.workload; });
+  if (spec == catalog.end()) {
+    std::vector<std::string> names;
+    for (const auto& known : catalog) names.push_back(known.name);
+    return refuse("there is no workload '{}'{}", request.workload, did_you_mean(request.workload, names));
+  }
+  if (std::find(spec->roles.begin(), spec->roles.end(), request.role) == spec->roles.end())
+    return refuse("workload {} has no role '{}'", spec->name, boost::describe::enum_to_string(request.role, "?"));
+
+  std::vector<std::string> options;
+  for (const auto& [name, value] : request.parameters) {
+    auto one = option(*spec, request, name, value);
+    if (!one) return tl::unexpected(one.error());
+    options.push_back(std::move(*one));
+  }
+
+  std::vector<std::string> arguments{bench, spec->name};
+  switch (request.role) {
+    case Role::server:
+      // Its client tells it the rest.
+      arguments.insert(arguments.end(), {"--listen", "--port=0"});
+      options.clear();
+      break;
+    case Role::client:
+      arguments.push_back("--connect=" + host_and_port(request.peer, request.peer_port));
+      arguments.push_back("--transport=" + request.transport);
+      break;
+    case Role::local:
+    case Role::router:
+      break;
+  }
+  if (!request.bind.empty()) arguments.push_back("--bind=" + request.bind);
+  if (!request.device.empty()) arguments.push_back("--device=" + request.device);
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return arguments;
+}
+
+}  // namespace longhaul::agents

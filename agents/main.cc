@@ -1,0 +1,142 @@
+// longhaul-agent: describes its node, runs workloads for controllers, passes impairments on to degen.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <charconv>
+#include <filesystem>
+
+#include "agents/affinity.hh"
+#include "agents/agent.hh"
+#include "agents/facts_table.hh"
+#include "common/log.hh"
+#include "common/version.hh"
+#include "observe/facts.hh"
+#include "workloads/suite/catalog.hh"
+
+namespace longhaul::agents {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  longhaul-agent --node client --listen 0.0.0.0:7471 --ca ca.pem --cert agent-client.pem --key agent-client.key
+  longhaul-agent --node router --listen 10.0.0.9:7471 --ca ca.pem --cert agent-router.pem --key agent-router.key --degen /run/degen/degen.sock
+  longhaul-agent --facts            what a controller would learn about this node
+  longhaul-agent --facts --json
+
+Certificates come from `longhaul pki init` and `longhaul pki issue`. A crl.pem beside the CA's file is honoured. The agent needs no
+privileges; it stops on SIGTERM and takes what it started with it.)";
+
+struct Options {
+  std::string node;
+  std::string listen;
+  std::string cpus;
+  bool facts = false;
+  bool json = false;
+  AgentOptions agent;
+};
+
+/// "HOST:PORT", "[IPv6]:PORT", ":PORT" (everywhere).
+Result<void> read_endpoint(const std::string& text, AgentOptions& options) {
+  const auto colon = text.rfind(':');
+  std::uint16_t port = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = colon == std::string::npos ? std::from_chars_result{nullptr, std::errc::invalid_argument}
+                                                 : std::from_chars(text.data() + colon + 1, end, port);
+  if (parsed.ec != std::errc{} || parsed.ptr != end)
+    return refuse("--listen: expected HOST:PORT such as 0.0.0.0:7471, got '{}'", text);
+  auto host = text.substr(0, colon);
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  options.host = host.empty() ? "0.0.0.0" : host;
+  options.port = port;
+  return {};
+}
+
+/// The bench beside this program, where none is named.
+std::string default_bench() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? "longhaul-bench" : (self.parent_path() / "longhaul-bench").string();
+}
+
+Result<void> serve(Options options) {
+  if (const auto ok = read_endpoint(options.listen, options.agent); !ok) return ok;
+  if (!options.cpus.empty()) {
+    auto cpus = parse_cpu_list(options.cpus);
+    if (!cpus) return refuse("--cpus: {}", cpus.error().message);
+    options.agent.cpus = std::move(*cpus);
+    const ScopedAffinity possible{options.agent.cpus};  // says so now, not at the first run
+  }
+  if (options.agent.bench.empty()) options.agent.bench = default_bench();
+  if (::access(options.agent.bench.c_str(), X_OK) != 0)
+    return refuse("--bench: {}: {}", options.agent.bench, errno_text(errno));
+
+  boost::asio::io_context context{1};
+  auto agent = Agent::open(context, options.agent, workloads::catalog());
+  if (!agent) return tl::unexpected(agent.error());
+  if ((*agent)->name() != options.node)
+    return refuse("--node {}: the certificate {} is that of '{}'", options.node, options.agent.credentials.cert,
+                  (*agent)->name());
+  boost::asio::signal_set signals{context, SIGINT, SIGTERM};
+  signals.async_wait([&](auto error, int) {
+    if (!error) (*agent)->close();
+  });
+  log::info("agent {} listening on {} port {} ({})", options.node, options.agent.host, (*agent)->port(),
+            version_text());
+  context.run();
+  return {};
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  CLI::App app{"longhaul-agent: describes its node, runs workloads for controllers, passes impairments on to degen",
+               "longhaul-agent"};
+  app.footer(kExamples);
+  app.set_version_flag("--version", version_text());
+  app.add_flag("--facts", options.facts, "print what a controller would learn about this node, and exit");
+  app.add_flag("--json", options.json, "with --facts: one JSON document");
+  app.add_option("--node", options.node, "this node's name, as in its certificate");
+  app.add_option("--listen", options.listen, "HOST:PORT for controllers; port 0 takes a free one");
+  app.add_option("--ca", options.agent.credentials.ca, "the testbed's CA certificate (PEM)");
+  app.add_option("--cert", options.agent.credentials.cert, "this agent's certificate (PEM)");
+  app.add_option("--key", options.agent.credentials.key, "this agent's key (PEM, mode 0600)");
+  app.add_option("--bench", options.agent.bench, "path of longhaul-bench; default: beside this program");
+  app.add_option("--degen", options.agent.degen_socket, "socket of this node's degen; a router has one");
+  app.add_option("--cpus", options.cpus, "processors for workloads, such as 0,2-3; default: all");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+  }
+  if (options.facts) {
+    const auto facts = observe::node_facts();
+    fmt::print("{}\n", options.json ? to_json(facts) : facts_table(facts));
+    return 0;
+  }
+  const std::pair<const char*, const std::string*> required[] = {{"--node", &options.node},
+                                                                 {"--listen", &options.listen},
+                                                                 {"--ca", &options.agent.credentials.ca},
+                                                                 {"--cert", &options.agent.credentials.cert},
+                                                                 {"--key", &options.agent.credentials.key}};
+  for (const auto& [name, value] : required) {
+    if (!value->empty()) continue;
+    fmt::print(stderr, "longhaul-agent: {} is required (see --help)\n", name);
+    return static_cast<int>(ExitCode::usage);
+  }
+  const auto served = serve(std::move(options));
+  if (served) return 0;
+  fmt::print(stderr, "longhaul-agent: {}\n", served.error().message);
+  return static_cast<int>(served.error().exit_code);
+}
+
+}  // namespace
+}  // namespace longhaul::agents
+
+int main(int argc, char** argv) {
+  try {
+    return longhaul::agents::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "longhaul-agent: {}\n", error.what());
+    return static_cast<int>(longhaul::ExitCode::failure);
+  }
+}

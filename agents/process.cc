@@ -1,0 +1,211 @@
+#include "agents/process.hh"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "agents/affinity.hh"
+#include "common/error.hh"
+#include "common/frame.hh"
+#include "common/log.hh"
+#include "observe/clock.hh"
+
+namespace longhaul::agents {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+constexpr int kEventFd = 3;
+/// What the process wrote is in the pipes when it has ended; only a grandchild that holds them open makes us wait.
+constexpr std::chrono::milliseconds kDrain{500};
+
+struct Pipe {
+  OwnFd read_end;
+  OwnFd write_end;
+};
+
+Pipe make_pipe() {
+  int ends[2];
+  check(::pipe2(ends, O_CLOEXEC), "creating a pipe");
+  Pipe pipe{OwnFd{ends[0]}, OwnFd{ends[1]}};
+  const int flags = check(::fcntl(pipe.read_end.get(), F_GETFL), "reading a pipe's flags");
+  check(::fcntl(pipe.read_end.get(), F_SETFL, flags | O_NONBLOCK), "making a pipe non-blocking");
+  return pipe;
+}
+
+}  // namespace
+
+Process::Process(asio::any_io_executor executor, std::string run_id, Sink sink)
+    : executor_(executor),
+      run_id_(std::move(run_id)),
+      sink_(std::move(sink)),
+      ended_(executor),
+      events_(executor),
+      output_(executor),
+      drained_(executor, asio::steady_timer::time_point::max()),
+      done_(executor, asio::steady_timer::time_point::max()) {}
+
+std::shared_ptr<Process> Process::start(asio::any_io_executor executor, std::string run_id,
+                                        std::vector<std::string> arguments, const std::vector<int>& cpus, Sink sink) {
+  std::shared_ptr<Process> process{new Process{executor, std::move(run_id), std::move(sink)}};
+  process->program_ = arguments.at(0);
+  auto events = make_pipe();
+  auto output = make_pipe();
+  const OwnFd nothing{check(::open("/dev/null", O_RDONLY | O_CLOEXEC), "opening /dev/null")};
+  {
+    const ScopedAffinity confined{cpus};
+    process->child_ = Child{{.arguments = std::move(arguments),
+                             .descriptors = {{nothing.get(), STDIN_FILENO},
+                                             {output.write_end.get(), STDOUT_FILENO},
+                                             {output.write_end.get(), STDERR_FILENO},
+                                             {events.write_end.get(), kEventFd}},
+                             .environment = {fmt::format("LONGHAUL_EVENT_FD={}", kEventFd)},
+                             .working_directory = {},
+                             .die_with_parent = true,
+                             .new_process_group = true}};
+  }
+  process->events_.assign(events.read_end.release());
+  process->output_.assign(output.read_end.release());
+  process->ended_.assign(check(::fcntl(process->child_.pidfd(), F_DUPFD_CLOEXEC, 0), "duplicating a pidfd"));
+  process->readers_ = 2;
+  asio::co_spawn(
+      executor, [process] { return process->read_events(); }, asio::detached);
+  asio::co_spawn(
+      executor, [process] { return process->read_output(); }, asio::detached);
+  asio::co_spawn(
+      executor, [process] { return process->supervise(); }, asio::detached);
+  return process;
+}
+
+asio::awaitable<void> Process::supervise() {
+  const auto self = shared_from_this();
+  (void)co_await ended_.async_wait(asio::posix::stream_descriptor::wait_read, kTuple);
+  // Its own children would outlive it and hold the pipes open. Before it is reaped, because afterwards the group's
+  // number may be another's.
+  signal_group(SIGKILL);
+  const auto exit = child_.poll().value_or(ChildExit{.code = {}, .signal = SIGKILL});
+  if (readers_ > 0) {
+    drained_.expires_after(kDrain);
+    (void)co_await drained_.async_wait(kTuple);
+  }
+  boost::system::error_code ignored;
+  events_.close(ignored);
+  output_.close(ignored);
+  if (!concluded_) {
+    BenchEvent failed{.kind = BenchEventKind::failed, .time = observe::wall_time()};
+    auto text = stopping_ ? fmt::format("stopped ({})", exit.text())
+                          : fmt::format("{} ended without a record: {}", program_, exit.text());
+    if (!violation_.empty()) text = fmt::format("{} broke the child contract: {}", program_, violation_);
+    if (!output_tail_.empty()) text += fmt::format("; it said: {}", output_tail_);
+    failed.message = std::move(text);
+    emit({.run_id = run_id_, .bench = std::move(failed), .exit = {}});
+  }
+  emit({.run_id = run_id_, .bench = {}, .exit = exit.text()});
+  finished_ = true;
+  sink_ = nullptr;
+  done_.cancel();
+}
+
+asio::awaitable<void> Process::read_events() {
+  const auto self = shared_from_this();
+  FrameDecoder decoder{kMaxEvent};
+  std::string buffer(65536, '\0');
+  std::string frame;
+  for (;;) {
+    const auto target = asio::buffer(buffer);
+    const auto [error, size] = co_await events_.async_read_some(target, kTuple);
+    if (error) break;
+    const auto fed = decoder.feed({buffer.data(), size});
+    while (violation_.empty() && decoder.next(frame)) take_event(frame);
+    if (!fed && violation_.empty()) violation_ = fed.error().message;
+    if (!violation_.empty()) {
+      signal_group(SIGKILL);
+      break;
+    }
+  }
+  reader_ended();
+}
+
+void Process::take_event(const std::string& frame) {
+  auto event = bench_event_from_json(frame);
+  if (!event) {
+    violation_ = fmt::format("an event that is none: {}", event.error().message);
+    return;
+  }
+  const bool last = event->kind == BenchEventKind::record || event->kind == BenchEventKind::unsupported ||
+                    event->kind == BenchEventKind::failed;
+  if (event->kind == BenchEventKind::record && !event->record) {
+    violation_ = "an event of kind record without a record";
+    return;
+  }
+  if (concluded_) {
+    if (last) log::warn("run {}: a second end of the run is dropped", run_id_);
+    if (last) return;
+  }
+  concluded_ = concluded_ || last;
+  emit({.run_id = run_id_, .bench = std::move(*event), .exit = {}});
+}
+
+asio::awaitable<void> Process::read_output() {
+  const auto self = shared_from_this();
+  std::string buffer(4096, '\0');
+  for (;;) {
+    const auto target = asio::buffer(buffer);
+    const auto [error, size] = co_await output_.async_read_some(target, kTuple);
+    if (error) break;
+    output_tail_.append(buffer, 0, size);
+    if (output_tail_.size() > kKeptOutput) {
+      output_tail_.erase(0, output_tail_.size() - kKeptOutput);
+      // From the start of a line, where there is one.
+      if (const auto line = output_tail_.find('\n'); line + 1 < output_tail_.size()) output_tail_.erase(0, line + 1);
+    }
+  }
+  output_tail_.erase(output_tail_.find_last_not_of(" \t\r\n") + 1);
+  // It goes into a JSON document: whatever is not plain text would make that invalid.
+  for (char& c : output_tail_)
+    if ((c < ' ' && c != '\n' && c != '\t') || c == '\x7f' || (static_cast<unsigned char>(c) & 0x80) != 0) c = '?';
+  reader_ended();
+}
+
+void Process::reader_ended() {
+  if (--readers_ == 0) drained_.cancel();
+}
+
+asio::awaitable<void> Process::stop(Nanoseconds grace) {
+  const auto self = shared_from_this();
+  if (finished_) co_return;
+  stopping_ = true;
+  signal_group(SIGTERM);
+  asio::steady_timer escalate{executor_, grace};
+  escalate.async_wait([weak = weak_from_this()](auto error) {
+    if (const auto process = weak.lock(); !error && process && !process->finished_) process->signal_group(SIGKILL);
+  });
+  co_await wait();
+}
+
+asio::awaitable<void> Process::wait() {
+  const auto self = shared_from_this();
+  if (!finished_) (void)co_await done_.async_wait(kTuple);
+}
+
+void Process::abandon() {
+  sink_ = nullptr;
+  if (!finished_) signal_group(SIGKILL);
+}
+
+void Process::emit(RunEvent event) {
+  if (sink_) sink_(std::move(event));
+}
+
+void Process::signal_group(int signal) const {
+  if (child_.running()) ::kill(-child_.pid(), signal);
+}
+
+}  // namespace longhaul::agents

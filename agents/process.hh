@@ -1,0 +1,69 @@
+// A workload process under supervision: its events relayed, its end reported, its group killed when its session goes.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agents/protocol/messages.hh"
+#include "common/child.hh"
+
+namespace longhaul::agents {
+
+/// One run of longhaul-bench by the child contract (model/event.hh). Owned by shared_ptr: it supervises itself to the
+/// end of the process, whoever lets go of it.
+class Process : public std::enable_shared_from_this<Process> {
+ public:
+  using Sink = std::function<void(RunEvent)>;
+
+  static constexpr std::size_t kMaxEvent = std::size_t{12} << 20;  ///< bytes; leaves room for the message round it
+  static constexpr std::size_t kKeptOutput = 2048;                 ///< bytes of its standard error, the last
+
+  /// Starts it, confined to `cpus`, in a process group of its own. Throws std::system_error when it cannot be executed.
+  /// `sink` gets every event; exactly one bench event of kind record, unsupported or failed, then `exit`.
+  static std::shared_ptr<Process> start(boost::asio::any_io_executor executor, std::string run_id,
+                                        std::vector<std::string> arguments, const std::vector<int>& cpus, Sink sink);
+
+  const std::string& run_id() const { return run_id_; }
+  bool finished() const { return finished_; }
+
+  /// SIGTERM, after `grace` SIGKILL; returns when the process is gone and its last event is with the sink.
+  boost::asio::awaitable<void> stop(Nanoseconds grace);
+  /// Returns when it is gone.
+  boost::asio::awaitable<void> wait();
+  /// SIGKILL to the group; nothing more goes to the sink.
+  void abandon();
+
+ private:
+  Process(boost::asio::any_io_executor executor, std::string run_id, Sink sink);
+  boost::asio::awaitable<void> supervise();
+  boost::asio::awaitable<void> read_events();
+  boost::asio::awaitable<void> read_output();
+  void take_event(const std::string& frame);
+  void reader_ended();
+  void emit(RunEvent event);
+  void signal_group(int signal) const;
+
+  boost::asio::any_io_executor executor_;
+  std::string run_id_;
+  std::string program_;
+  Sink sink_;
+  Child child_;
+  boost::asio::posix::stream_descriptor ended_;  ///< a pidfd
+  boost::asio::posix::stream_descriptor events_;
+  boost::asio::posix::stream_descriptor output_;
+  std::string output_tail_;
+  std::string violation_;  ///< of the child contract
+  int readers_ = 0;
+  boost::asio::steady_timer drained_;
+  boost::asio::steady_timer done_;
+  bool concluded_ = false;  ///< a record, unsupported or failed was relayed
+  bool stopping_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace longhaul::agents

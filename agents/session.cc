@@ -1,0 +1,225 @@
+#include "agents/session.hh"
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "agents/command.hh"
+#include "agents/prober.hh"
+#include "common/log.hh"
+#include "common/version.hh"
+#include "degen/impairment/spec.hh"
+#include "observe/clock.hh"
+#include "observe/facts.hh"
+
+namespace longhaul::agents {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+constexpr std::chrono::seconds kGrace{2};     ///< between SIGTERM and SIGKILL
+constexpr std::chrono::seconds kFarewell{2};  ///< for the last words to arrive
+/// How long a start waits for processes of another session to be gone: a resumed campaign may come while the old one's
+/// die.
+constexpr std::chrono::seconds kHandover{3};
+
+ServerMessage error_message(std::string text) {
+  return {.kind = ServerMessageKind::error, .error = std::move(text)};
+}
+
+}  // namespace
+
+Session::Session(NodeServices& node, std::shared_ptr<Stream> stream, Identity controller)
+    : node_(node), stream_(std::move(stream)), controller_(std::move(controller)) {}
+
+asio::awaitable<void> Session::run() {
+  const auto self = shared_from_this();
+  const auto executor = co_await asio::this_coro::executor;
+  send({.kind = ServerMessageKind::hello,
+        .hello = Hello{.node = node_.name, .version = version_text(), .lease = node_.options.lease.count()}});
+  for (;;) {
+    auto frame = co_await stream_->read(node_.options.lease);
+    if (!frame) {
+      if (stream_->closed()) {
+        log::info("controller {}: {}", controller_.name, frame.error().message);
+      } else {
+        log::warn("controller {}: bad message: {}", controller_.name, frame.error().message);
+        send(error_message(frame.error().message));
+      }
+      break;
+    }
+    auto request = request_from_json(*frame);
+    if (!request) {
+      log::warn("controller {}: bad message: {}", controller_.name, request.error().message);
+      send(error_message(request.error().message));
+      break;
+    }
+    if (unanswered_ >= node_.options.max_requests) {
+      send(error_message(fmt::format("{} requests wait for their answers already", unanswered_)));
+      break;
+    }
+    ++unanswered_;
+    asio::co_spawn(
+        executor, [self, asked = std::move(*request)] { return self->serve(asked); }, asio::detached);
+  }
+  let_go();
+  co_await stream_->finish(kFarewell);
+}
+
+void Session::end(const std::string& reason) {
+  stream_->close(reason);
+  let_go();
+}
+
+void Session::let_go() {
+  alive_.reset();
+  for (auto& [id, process] : runs_) process->abandon();
+  runs_.clear();
+  echoes_.clear();
+  if (degen_) degen_->close();
+  degen_.reset();
+}
+
+void Session::send(ServerMessage message) {
+  stream_->send(to_json(message));
+}
+
+asio::awaitable<void> Session::serve(Request request) {
+  const auto self = shared_from_this();
+  const auto id = request.id;
+  Result<Reply> reply;
+  try {
+    reply = co_await answer(std::move(request));
+  } catch (const std::exception& error) {
+    reply = fail("{}", error.what());
+  }
+  --unanswered_;
+  if (!alive_) co_return;
+  if (!reply) {
+    const auto& error = reply.error();
+    reply = Reply{.failure = Failure{.message = error.message, .exit_code = static_cast<int>(error.exit_code)}};
+  }
+  reply->id = id;
+  send({.kind = ServerMessageKind::reply, .reply = std::move(*reply)});
+}
+
+asio::awaitable<Result<Reply>> Session::answer(Request request) {
+  const auto self = shared_from_this();
+  switch (request.kind) {
+    case RequestKind::heartbeat:
+      break;
+    case RequestKind::facts:
+      co_return Reply{.facts = observe::node_facts()};
+    case RequestKind::start:
+      co_return co_await start(std::move(*request.start));
+    case RequestKind::stop:
+      co_return co_await stop(std::move(*request.stop));
+    case RequestKind::echo:
+      co_return echo(*request.echo);
+    case RequestKind::probe: {
+      auto result = co_await send_probes(std::move(*request.probe), alive_);
+      if (!result) co_return tl::unexpected(result.error());
+      co_return Reply{.probe = std::move(*result)};
+    }
+    case RequestKind::degen:
+      co_return co_await degen(std::move(*request.degen));
+  }
+  co_return Reply{};
+}
+
+asio::awaitable<Result<Reply>> Session::start(StartRequest request) {
+  const auto self = shared_from_this();
+  auto arguments = bench_command(node_.options.bench, request, node_.catalog);
+  if (!arguments) co_return tl::unexpected(arguments.error());
+
+  const auto executor = co_await asio::this_coro::executor;
+  const auto deadline = std::chrono::steady_clock::now() + kHandover;
+  asio::steady_timer pause{executor};
+  for (;;) {
+    std::erase_if(runs_, [](const auto& run) { return run.second->finished(); });
+    std::erase_if(node_.processes, [](const auto& weak) {
+      const auto process = weak.lock();
+      return !process || process->finished();
+    });
+    const auto of_others = node_.processes.size() - std::min(node_.processes.size(), runs_.size());
+    if (of_others == 0) break;
+    // Two campaigns at once on one node would measure each other.
+    if (std::chrono::steady_clock::now() >= deadline)
+      co_return fail("node {} is busy: another controller's run {} is there", node_.name,
+                     node_.processes.front().lock()->run_id());
+    pause.expires_after(std::chrono::milliseconds{20});
+    (void)co_await pause.async_wait(kTuple);
+    if (!alive_) co_return fail("the session is over");
+  }
+  if (runs_.contains(request.run_id)) co_return fail("run {} is running already", request.run_id);
+  if (runs_.size() >= node_.options.max_runs) co_return fail("{} runs are there already", runs_.size());
+  auto process = Process::start(executor, request.run_id, std::move(*arguments), node_.options.cpus,
+                                [weak = weak_from_this()](RunEvent event) {
+                                  if (const auto session = weak.lock()) session->relay(std::move(event));
+                                });
+  node_.processes.push_back(process);
+  runs_.emplace(request.run_id, std::move(process));
+  co_return Reply{};
+}
+
+asio::awaitable<Result<Reply>> Session::stop(StopRequest request) {
+  const auto self = shared_from_this();
+  if (const auto it = runs_.find(request.run_id); it != runs_.end()) {
+    const auto process = it->second;
+    co_await process->stop(kGrace);
+  }
+  co_return Reply{};
+}
+
+Result<Reply> Session::echo(const EchoRequest& request) {
+  if (!request.on) {
+    echoes_.erase(request.address);
+    return Reply{};
+  }
+  constexpr std::size_t kMaxEchoes = 64;
+  if (echoes_.size() >= kMaxEchoes && !echoes_.contains(request.address))
+    return fail("{} addresses answer probes already", echoes_.size());
+  auto echo = node_.echoes.at(request.address);
+  if (!echo) return tl::unexpected(echo.error());
+  echoes_[request.address] = std::move(*echo);
+  return Reply{};
+}
+
+asio::awaitable<Result<Reply>> Session::degen(longhaul::degen::Request request) {
+  const auto self = shared_from_this();
+  if (node_.options.degen_socket.empty())
+    co_return refuse("node {} emulates no WAN (its agent was started without --degen)", node_.name);
+  if (request.kind == longhaul::degen::RequestKind::apply) {
+    if (const auto impairment = longhaul::degen::make_impairment(request.parameters); !impairment)
+      co_return tl::unexpected(impairment.error());
+  }
+  if (!degen_) {
+    degen_ =
+        std::make_shared<DegenLink>(co_await asio::this_coro::executor, node_.options.degen_socket,
+                                    fmt::format("longhaul-agent {} for controller {}", node_.name, controller_.name));
+  }
+  const auto link = degen_;
+  auto reply = co_await link->request(std::move(request));
+  if (!reply) co_return tl::unexpected(reply.error());
+  co_return Reply{.degen = std::move(*reply)};
+}
+
+void Session::relay(RunEvent event) {
+  ServerMessage message{.kind = ServerMessageKind::event, .event = std::move(event)};
+  auto text = to_json(message);
+  if (text.size() > kMaxFrame) {
+    message.event->bench =
+        BenchEvent{.kind = BenchEventKind::failed,
+                   .time = observe::wall_time(),
+                   .message = fmt::format("its record takes {} bytes, at most {} are carried", text.size(), kMaxFrame)};
+    text = to_json(message);
+  }
+  stream_->send(std::move(text));
+}
+
+}  // namespace longhaul::agents
