@@ -12,7 +12,7 @@
 namespace longhaul::results {
 
 Result<WriterLock> WriterLock::take(const std::filesystem::path& directory) {
-  const auto path = directory / "results.lock";
+  const auto path = directory / ".results.lock";
   OwnFd file{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)};
   if (!file)
     return refuse("{}: cannot be opened: {}: check the permissions of the directory", path.string(), errno_text(errno));

@@ -1,0 +1,86 @@
+// The figures of the campaign, what is selected, and how a series looks.
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const byId = new Map(data.cells.map(cell => [cell.id, cell]));
+const conditionKey = conditions => JSON.stringify(Object.entries(conditions).sort());
+const conditionText = conditions => Object.entries(conditions).map(([name, value]) => `${name} ${value}`).join(', ') || 'as by default';
+const unique = list => [...new Set(list)];
+const metricOf = (cell, name) => cell.metrics.find(metric => metric.name === name);
+
+const measured = data.cells.filter(cell => cell.usable > 0 && cell.metrics.length > 0);
+const metrics = unique(measured.flatMap(cell => cell.metrics.map(metric => `${cell.workload}/${metric.name}`)));
+const specOf = key => {
+  const [workload, name] = key.split('/');
+  const spec = data.workloads.find(one => one.name === workload)?.metrics.find(one => one.name === name);
+  return spec ?? {name, unit: measured.flatMap(cell => cell.metrics).find(metric => metric.name === name)?.unit ?? '', better: 'neither', help: ''};
+};
+
+const headline = data.pairs.length ? `${data.pairs[0].workload}/${data.pairs[0].metric}`
+  : data.workloads.flatMap(w => w.metrics.map(m => `${w.name}/${m.name}`)).find(key => metrics.includes(key)) ?? metrics[0];
+const state = {
+  metric: headline, size: null, conditions: null, x: 'log', y: 'log', delay: null, view: 'percentiles', hidden: new Set(),
+};
+
+// Cells with a figure of the selected metric; the selections narrow each other in this order.
+const ofMetric = () => measured.filter(cell => state.metric && cell.workload === state.metric.split('/')[0] && metricOf(cell, state.metric.split('/')[1]));
+const ofConditions = () => ofMetric().filter(cell => conditionKey(cell.conditions) === state.conditions);
+const sizes = () => unique(ofConditions().map(cell => cell.size)).sort((a, b) => a - b);
+const delays = () => unique(ofConditions().map(cell => cell.delay)).sort((a, b) => a - b);
+const selected = cell => metricOf(cell, state.metric.split('/')[1]);
+
+function settle() {
+  const keys = unique(ofMetric().map(cell => conditionKey(cell.conditions)));
+  if (!keys.includes(state.conditions)) state.conditions = keys[0] ?? null;
+  if (!sizes().includes(state.size)) state.size = sizes()[0] ?? null;
+  if (!delays().includes(state.delay)) state.delay = delays()[0] ?? null;
+}
+
+// Series: one transport on one provider's network interface with one operation.
+const seriesKey = cell => [cell.transport, cell.provider, cell.rival, cell.op].join('|');
+const ownerOf = cell => cell.transport === 'tcp' ? (cell.rival || cell.provider) : cell.provider;
+const owners = unique(data.cells.map(ownerOf));
+const ops = unique(data.cells.filter(cell => cell.op).map(cell => cell.op));
+
+// Okabe and Ito's palette, which readers with any kind of colour vision tell apart; a pair shares its hue, line style and
+// marker tell RDMA from sockets without any colour.
+const HUES = {
+  light: [['#0072b2', '#4a9fd0'], ['#c84e00', '#dc8d00'], ['#00875f', '#4db592'], ['#a8508a', '#cc8fb8'], ['#5b4fa2', '#9089c8'], ['#444444', '#888888']],
+  dark: [['#4fa8e8', '#8ccaf2'], ['#ff8a3c', '#f5bb4a'], ['#3ecf9e', '#8fe0c4'], ['#e291c4', '#efbedc'], ['#a99cf0', '#cdc5f8'], ['#dddddd', '#aaaaaa']],
+};
+const MARKERS = ['circle', 'triangle', 'rect', 'diamond', 'pin', 'arrow'];
+const theme = () => document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light';
+const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+function styleOf(cell) {
+  const hue = HUES[theme()][owners.indexOf(ownerOf(cell)) % HUES.light.length];
+  const sockets = cell.transport === 'tcp';
+  const op = Math.max(0, ops.indexOf(cell.op));
+  return {
+    colour: hue[sockets ? 1 : 0],
+    dash: sockets ? [6, 4] : op === 0 ? 'solid' : [14, 3 + op],
+    marker: sockets ? 'emptyDiamond' : MARKERS[op % MARKERS.length],
+    size: sockets ? 9 : 7,
+  };
+}
+
+function labelOf(cell) {
+  if (cell.transport === 'tcp') return 'sockets' + (cell.rival ? ` on ${cell.rival}’s netdev` : '');
+  if (cell.transport === 'rdma') return `RDMA ${cell.provider}` + (cell.op && ops.length > 1 ? ` ${cell.op}` : '') + (cell.soft ? ' (software)' : '');
+  return cell.workload;
+}
+
+// [{key, label, style, cells}] of the given cells, RDMA and its sockets side by side.
+function seriesOf(cells) {
+  const found = new Map();
+  for (const cell of cells) {
+    const key = seriesKey(cell);
+    if (!found.has(key)) found.set(key, {key, label: labelOf(cell), style: styleOf(cell), owner: owners.indexOf(ownerOf(cell)), first: cell, cells: []});
+    found.get(key).cells.push(cell);
+  }
+  return [...found.values()].sort((a, b) => a.owner - b.owner || (a.first.transport < b.first.transport ? 1 : -1) || a.label.localeCompare(b.label));
+}
+const shown = series => series.filter(one => !state.hidden.has(one.key));
+
+const pairsOf = metric => data.pairs.filter(pair => `${pair.workload}/${pair.metric}` === metric);
+// A pair's conditions hold all axes but the size; so do a cell's.
+const selectedPairs = () => pairsOf(state.metric).filter(pair => pair.size === state.size && conditionKey(pair.conditions) === state.conditions);

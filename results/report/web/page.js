@@ -1,0 +1,117 @@
+// Puts the page together: controls, theme, drawing.
+
+const charts = new Map();
+
+function draw(id, option, why) {
+  const element = document.getElementById(id);
+  if (!option) {
+    charts.get(id)?.dispose();
+    charts.delete(id);
+    element.innerHTML = `<p class="quiet">${escaped(why)}</p>`;
+    return;
+  }
+  if (!charts.has(id)) {
+    element.innerHTML = '';
+    charts.set(id, echarts.init(element, null, {renderer: 'svg'}));
+  }
+  charts.get(id).setOption(option, {notMerge: true});
+}
+
+// One labelled row of buttons, or a list where there are many.
+function segment(label, name, options, value, text) {
+  if (options.length < 2) return '';
+  const body = options.length <= 6
+    ? `<span class="buttons" role="group" aria-label="${escaped(label)}">${options.map((option, i) => `<button type="button" data-name="${name}" data-index="${i}" aria-pressed="${option === value}">${escaped(text(option))}</button>`).join('')}</span>`
+    : `<select data-name="${name}">${options.map((option, i) => `<option value="${i}" ${option === value ? 'selected' : ''}>${escaped(text(option))}</option>`).join('')}</select>`;
+  return `<span class="segment">${escaped(label)} ${body}</span>`;
+}
+
+const word = text => text;
+const choices = {
+  metric: () => metrics,
+  conditions: () => unique(ofMetric().map(cell => conditionKey(cell.conditions))),
+  size: sizes,
+  delay: delays,
+  x: () => ['log', 'linear'],
+  y: () => ['log', 'linear'],
+  view: () => ['percentiles', 'cumulative'],
+};
+
+function renderControls() {
+  const spelt = key => conditionText(Object.fromEntries(JSON.parse(key)));
+  html('controls', segment('Metric', 'metric', metrics, state.metric, key => specOf(key).name) +
+    segment('Message size', 'size', sizes(), state.size, bytes) +
+    segment('Conditions', 'conditions', choices.conditions(), state.conditions, spelt) +
+    segment('Delay axis', 'x', choices.x(), state.x, word) + segment('Value axis', 'y', choices.y(), state.y, word));
+  const delay = segment('One-way delay', 'delay', delays(), state.delay, roundTime);
+  html('size-controls', delay);
+  html('distribution-controls', delay + segment('View', 'view', choices.view(), state.view, word));
+}
+
+function render() {
+  settle();
+  renderControls();
+  renderMatrix();
+  renderLegend();
+  const spec = specOf(state.metric);
+  const size = state.size === null ? '' : `, ${bytes(state.size)}`;
+  html('latency-title', `${escaped(spec.name[0].toUpperCase() + spec.name.slice(1))} against delay<span class="quiet">${escaped(size)}; bands: 95 % over runs</span>`);
+  const found = selectedPairs().flatMap(pair => pair.crossovers).length;
+  html('ratio-title', `Sockets against RDMA<span class="quiet">${escaped(size)}; ${found ? 'dotted: where the verdict changes' : 'crossover: none found'}</span>`);
+  draw('latency', ofConditions().length ? latencyOption() : null, 'No cell has been measured yet.');
+  draw('ratio', ratioOption(), 'No pair of RDMA and sockets to compare.');
+  const several = sizes().length > 1;
+  document.getElementById('size-figure').hidden = !several;
+  if (several) draw('size', sizeOption());
+  draw('distribution', distributionOption(), 'No distribution was kept for this selection.');
+  document.body.dataset.rendered = [...charts.keys()].join(' ');
+}
+
+function renderAll() {
+  renderMarks();
+  render();
+  renderProblems();
+  renderCells();
+  renderTopology();
+  renderProvenance();
+  renderNotes();
+}
+
+document.addEventListener('click', event => {
+  const button = event.target.closest('button');
+  if (!button) return;
+  if (button.dataset.name) {
+    state[button.dataset.name] = choices[button.dataset.name]()[+button.dataset.index];
+    render();
+  } else if (button.dataset.key) {
+    if (!state.hidden.delete(button.dataset.key)) state.hidden.add(button.dataset.key);
+    render();
+  } else if (button.dataset.column) {
+    const column = +button.dataset.column;
+    sorting.direction = sorting.column === column ? -sorting.direction : 1;
+    sorting.column = column;
+    renderCells();
+  }
+});
+document.addEventListener('change', event => {
+  const list = event.target.closest('select');
+  if (!list) return;
+  state[list.dataset.name] = choices[list.dataset.name]()[+list.value];
+  render();
+});
+
+const dark = window.matchMedia('(prefers-color-scheme: dark)');
+function setTheme(name) {
+  document.documentElement.dataset.theme = name;
+  renderAll();
+}
+document.getElementById('theme').addEventListener('click', () => setTheme(theme() === 'dark' ? 'light' : 'dark'));
+dark.addEventListener('change', () => setTheme(dark.matches ? 'dark' : 'light'));
+const resize = () => charts.forEach(chart => chart.resize());
+window.addEventListener('resize', resize);
+// Paper is white and narrower than a screen.
+let before = null;
+window.addEventListener('beforeprint', () => { before = theme(); setTheme('light'); resize(); });
+window.addEventListener('afterprint', () => { setTheme(before ?? 'light'); resize(); });
+// `report.html#dark` opens in that theme whatever the system prefers.
+setTheme(location.hash === '#dark' || (dark.matches && location.hash !== '#light') ? 'dark' : 'light');

@@ -1,0 +1,261 @@
+#include "tests/results/synthetic.hh"
+
+#include <cmath>
+#include <random>
+
+namespace longhaul::results::synthetic {
+namespace {
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kStart = 1'763'700'000'000'000'000;
+
+struct Series {
+  Parameters axes;
+  double base_ns;  ///< of a 64-byte message
+  double byte_ns;
+  const char* device;
+};
+
+const std::vector<Series>& series() {
+  static const std::vector<Series> all{
+      {{{"transport", Value{"rdma"}}, {"provider", Value{"rxe"}}}, 27'400, 4.9, "rxe_a0"},
+      {{{"transport", Value{"tcp"}}, {"rival", Value{"rxe"}}}, 148'000, 3.1, "a0"},
+      {{{"transport", Value{"rdma"}}, {"provider", Value{"siw"}}}, 34'600, 3.4, "siw_a1"},
+      {{{"transport", Value{"tcp"}}, {"rival", Value{"siw"}}}, 151'000, 3.1, "a1"},
+  };
+  return all;
+}
+
+// The standard library's distributions differ between implementations; the golden files must not.
+class Noise {
+ public:
+  explicit Noise(unsigned seed) : engine_(seed) {}
+  double uniform() { return (static_cast<double>(engine_()) + 0.5) / 4294967296.0; }
+  double normal() { return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * M_PI * uniform()); }
+
+ private:
+  std::mt19937 engine_;
+};
+
+NodeFacts facts_of(const std::string& node, bool emulated) {
+  NodeFacts facts{.hostname = node,
+                  .boot_id = "6f2c1f0e-7d0a-4b5e-9a61-1d2b3c4d5e6f",
+                  .kernel = "6.1.0-41-amd64",
+                  .cpu_model = emulated ? "QEMU TCG CPU version 2.5+" : "AMD EPYC 7443P",
+                  .cpus = 2,
+                  .emulated = emulated,
+                  .hypervisor = emulated ? "qemu-tcg" : "",
+                  .clock_source = "tsc",
+                  .memory_bytes = 495'976'448,
+                  .longhaul_version = "0.1.0 (commit 1a2b3c4d)",
+                  .sysctls = {{"net.ipv4.tcp_congestion_control", "cubic"},
+                              {"net.ipv4.tcp_no_metrics_save", "1"},
+                              {"net.ipv4.tcp_rmem", "4096 131072 67108864"},
+                              {"net.ipv4.tcp_wmem", "4096 131072 67108864"}},
+                  .nics = {},
+                  .rdma = {}};
+  const std::map<std::string, bool> off{{"gro", false}, {"gso", false}, {"tso", false}, {"rx-checksum", true}, {"tx-checksum", true}};
+  const std::string side = node == "server" ? "b" : "a";
+  for (int i = 0; i < 2; ++i) {
+    const auto name = node == "router" ? (i == 0 ? "ra0" : "rb0") : side + std::to_string(i);
+    facts.nics.push_back({.name = name,
+                          .driver = "veth",
+                          .mac = "02:00:00:00:00:0" + std::to_string(i),
+                          .mtu = 1500,
+                          .speed_mbit = 10000,
+                          .addresses = {fmt::format("10.{}.{}.2/24", i, side == "a" ? 1 : 2)},
+                          .offloads = off});
+    if (node == "router") continue;
+    const std::string provider = i == 0 ? "rxe" : "siw";
+    facts.rdma.push_back({.name = provider + "_" + name,
+                          .provider = provider,
+                          .netdev = name,
+                          .transport = i == 0 ? "InfiniBand" : "iWARP",
+                          .firmware = "",
+                          .state = "ACTIVE",
+                          .active_mtu = 1024});
+  }
+  return facts;
+}
+
+Testbed testbed_of(bool emulated) {
+  const auto end = [](const char* name, Role role, const char* side, const char* host_part) {
+    const std::string prefix = side;
+    return Node{.name = name,
+                .role = role,
+                .host = "127.0.0.1",
+                .port = 7471,
+                .attachments = {{"wan", prefix + "0", std::string{"10.0."} + host_part + ".2", "rxe_" + prefix + "0", "rxe"},
+                                {"wan", prefix + "1", std::string{"10.1."} + host_part + ".2", "siw_" + prefix + "1", "siw"}},
+                .links = {}};
+  };
+  return {.topology = "compact",
+          .emulated = emulated,
+          .ca = "/home/u/.longhaul/ca.pem",
+          .cert = "/home/u/.longhaul/controller.pem",
+          .key = "/home/u/.longhaul/controller.key",
+          .nodes = {end("client", Role::client, "a", "1"), end("server", Role::server, "b", "2"),
+                    Node{.name = "router", .role = Role::router, .host = "127.0.0.1", .port = 7472, .attachments = {},
+                         .links = {{"ra0", "rb0"}, {"ra1", "rb1"}}}}};
+}
+
+PathRecord path_of(std::int64_t delay, Noise& noise) {
+  const auto direction = [&] {
+    PathDirection d;
+    d.asked = delay;
+    d.programmed = delay == 0 ? 0 : delay - 280'000 - static_cast<std::int64_t>(20'000 * noise.uniform());
+    d.achieved = static_cast<std::int64_t>(static_cast<double>(delay) + (delay == 0 ? 600 : 14'000) * noise.normal());
+    d.p99 = d.achieved + 1'900'000 + static_cast<std::int64_t>(400'000 * noise.uniform());
+    d.unimpaired = 38'000;
+    d.samples = 200;
+    return d;
+  };
+  PathRecord path{.engine = "netem", .forward = direction(), .back = direction()};
+  path.rtt_unimpaired = 410'000;
+  path.rtt = path.rtt_unimpaired + path.forward.achieved + path.back.achieved;
+  path.rtt_samples = 200;
+  path.before = {path.forward.achieved + 3'000, path.back.achieved - 2'000};
+  path.after = {path.forward.achieved - 4'000, path.back.achieved + 5'000};
+  return path;
+}
+
+NodeRecord client_of(const Series& one, std::int64_t delay, std::int64_t size, const PathRecord& path, const Options& options, Noise& noise) {
+  const double work = (one.base_ns + one.byte_ns * static_cast<double>(size)) * options.slower * std::exp(options.noise * noise.normal());
+  // What the emulator's timers add differs from run to run, and the more the longer they are.
+  const double timers = delay == 0 ? 0 : (20'000 + 0.006 * static_cast<double>(delay)) * noise.normal();
+  const double way = static_cast<double>(path.forward.achieved + path.back.achieved) / 2 + timers;
+  Histogram histogram;
+  const int samples = delay == 0 ? options.samples : std::max<int>(25, static_cast<int>(kMillisecond * 500 / delay));
+  std::vector<std::int64_t> raw;
+  for (int i = 0; i < samples; ++i) {
+    // A tail: one sample in fifty waits for a timer of the emulator.
+    const double late = noise.uniform() < 0.02 ? 2'000'000 * noise.uniform() : 0;
+    raw.push_back(std::max<std::int64_t>(1, static_cast<std::int64_t>(way + work * std::exp(0.12 * noise.normal()) + late)));
+    histogram.record(raw.back());
+  }
+  raw.resize(20);
+  const auto* transport = std::get_if<std::string>(&one.axes.at("transport"));
+  const bool rdma = *transport == "rdma";
+  NodeRecord record{.workload = "latency", .role = Role::client, .parameters = {{"size", Value{size}}}, .metrics = {}};
+  record.metrics["latency"] = {.value = histogram.quantile(0.5), .samples = histogram.count(), .distribution = to_data(histogram), .raw = raw};
+  record.transport = TransportFacts{.transport = *transport,
+                                    .provider = rdma ? std::get<std::string>(one.axes.at("provider")) : "kernel",
+                                    .device = one.device,
+                                    .netdev = rdma ? std::string{one.device}.substr(4) : one.device,
+                                    .mtu = rdma ? 1024 : 1500,
+                                    .queue_depth = rdma ? 128 : 4'194'304,
+                                    .congestion_control = rdma ? "" : "cubic"};
+  record.cpu = CpuUse{.wall = 1'000 * kMillisecond, .node_user = 600 * kMillisecond, .node_system = 350 * kMillisecond};
+  return record;
+}
+
+}  // namespace
+
+Vocabulary vocabulary() {
+  Vocabulary words;
+  WorkloadSpec latency;
+  latency.name = "latency";
+  latency.summary = "one message at a time, to and fro: half of the round trip";
+  latency.parameters = {
+      {.name = "size", .kind = Kind::size, .help = "bytes of one message", .fallback = Value{64}, .min = 1, .max = 4 << 20},
+      {.name = "op", .kind = Kind::choice, .help = "RDMA operation", .fallback = Value{"write"}, .choices = {"write", "send", "read"}},
+      {.name = "completion", .kind = Kind::choice, .help = "poll or event", .fallback = Value{"poll"}, .choices = {"poll", "event"}},
+      {.name = "duration", .kind = Kind::duration, .help = "measured window", .fallback = Value{1'000 * kMillisecond}},
+      {.name = "clients", .kind = Kind::count, .help = "connections", .fallback = Value{1}, .min = 1},
+  };
+  latency.metrics = {{.name = "latency", .unit = "ns", .better = Better::lower, .help = "half of the round trip of a message and its reply"}};
+  latency.roles = {Role::client, Role::server};
+  latency.plot_axis = "delay";
+  words.workloads = {latency};
+  for (const auto* name : {"delay", "delay_back", "jitter"})
+    words.impairment.push_back({.name = name, .kind = Kind::duration, .help = "one-way", .fallback = {}});
+  words.impairment.front().fallback = Value{0};
+  words.impairment.push_back({.name = "loss", .kind = Kind::fraction, .help = "lost packets", .fallback = Value{0}});
+  return words;
+}
+
+Campaign campaign(const Options& options) {
+  Campaign result;
+  Noise noise{options.seed};
+  auto& manifest = result.manifest;
+  manifest.name = "quick";
+  manifest.description = "four series, four delays, two sizes";
+  manifest.campaign_file = "campaigns/quick.yaml";
+  manifest.campaign_text = "name: quick\nworkload: latency\naxes:\n  delay: [0, 1ms, 5ms, 20ms]  # one-way, <each> direction\n";
+  manifest.seed = options.seed;
+  manifest.version = "0.1.0 (commit 1a2b3c4d)";
+  manifest.command = "longhaul run campaigns/quick.yaml --lab --out out/demo --seed 1";
+  manifest.testbed = testbed_of(options.emulated);
+  manifest.repetitions_min = manifest.repetitions_max = options.runs;
+  manifest.started = kStart;
+
+  std::map<std::string, std::string> digests;
+  for (const auto& node : manifest.testbed.nodes) {
+    const auto facts = facts_of(node.name, options.emulated);
+    digests[node.name] = facts_digest(facts);
+    result.facts[digests[node.name]] = facts;
+  }
+  std::vector<const Series*> owner;
+  for (const auto& one : series()) {
+    for (const auto size : options.sizes) {
+      for (const auto delay : options.delays_ns) {
+        auto parameters = one.axes;
+        if (size != 64) parameters["size"] = Value{size};
+        if (delay != 0) parameters["delay"] = Value{delay};
+        const Cell cell{.workload = "latency", .parameters = parameters};
+        manifest.cells.push_back({.cell_id = cell_id(cell), .workload = "latency", .parameters = parameters});
+        owner.push_back(&one);
+      }
+    }
+  }
+  std::int64_t now = kStart;
+  for (int repetition = 0; repetition < options.runs; ++repetition) {
+    for (std::size_t i = 0; i < manifest.cells.size(); ++i) {
+      const auto& cell = manifest.cells[i];
+      const auto number = [&](const char* name, std::int64_t fallback) {
+        const auto it = cell.parameters.find(name);
+        return it == cell.parameters.end() ? fallback : std::get<std::int64_t>(it->second);
+      };
+      RunRecord run{.run_id = fmt::format("{}/{}/0", cell.cell_id, repetition),
+                    .cell_id = cell.cell_id,
+                    .workload = cell.workload,
+                    .parameters = cell.parameters,
+                    .repetition = repetition,
+                    .topology = "compact",
+                    .started = now,
+                    .finished = now + 1'300 * kMillisecond};
+      now = run.finished + 100 * kMillisecond;
+      run.path = path_of(number("delay", 0), noise);
+      run.nodes["client"] = client_of(*owner[i], number("delay", 0), number("size", 64), *run.path, options, noise);
+      run.nodes["server"] = NodeRecord{.workload = "latency", .role = Role::server};
+      run.facts = digests;
+      result.runs.push_back(std::move(run));
+    }
+  }
+  manifest.finished = now;
+  manifest.wall = now - kStart;
+  manifest.measuring = static_cast<std::int64_t>(static_cast<double>(manifest.wall) * 0.79);
+  return result;
+}
+
+void spoil(Campaign& campaign, std::size_t cell, Status status, const std::string& message) {
+  for (auto& run : campaign.runs) {
+    if (run.cell_id != campaign.manifest.cells.at(cell).cell_id) continue;
+    run.status = status;
+    run.message = message;
+    if (status != Status::limited) run.nodes.clear();
+  }
+}
+
+Result<void> write(const Campaign& campaign, const std::filesystem::path& directory) {
+  auto store = Store::open(directory, OpenMode::create);
+  if (!store) return tl::unexpected(store.error());
+  if (auto saved = store->save_manifest(campaign.manifest); !saved) return saved;
+  for (const auto& [digest, facts] : campaign.facts)
+    if (auto added = store->add_facts(digest, facts); !added) return added;
+  for (const auto& run : campaign.runs)
+    if (auto added = store->add_run(run); !added) return added;
+  return {};
+}
+
+}  // namespace longhaul::results::synthetic
