@@ -1,0 +1,169 @@
+// One VM holds client, server and router: the peers, the bench and degen by hand, as a user would use them.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <memory>
+#include <thread>
+
+#include "tests/lab/lab_fixture.hh"
+
+namespace longhaul::testing {
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+class CompactLab : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    lab_ = std::make_unique<BootedLab>("compact");
+    lab_->install("client", "degen_traffic");
+  }
+  static void TearDownTestSuite() { lab_.reset(); }
+  static BootedLab& lab() { return *lab_; }
+
+  /// Runs the latency workload by hand, both ends; the client's exit code, JSON on standard output.
+  static Outcome latency(const std::string& provider, const std::string& options) {
+    const std::string s = provider == "rxe" ? "" : "_SIW";
+    return lab().on("client", "longhaul-bench latency --listen --once --bind $LONGHAUL_PEER" + s +
+                                  " >/dev/null 2>/tmp/server.log & p=$!\n"
+                                  "i=0; while [ $i -lt 100 ] && ! ss -Hltn 'sport = :7470' | grep -q .; do sleep 0.05; i=$((i+1)); done\n"
+                                  "longhaul-bench latency --connect $LONGHAUL_PEER" + s + " --bind $LONGHAUL_ADDR" + s +
+                                  " --duration 200ms --json " + options + "; e=$?\n"
+                                  "kill $p 2>/dev/null; wait; exit $e");
+  }
+
+  /// Holds an impairment with `degen apply` and lets probes pass; the state as `degen show --json` tells it.
+  static json::value applied(const std::string& options, int probes = 60) {
+    lab().must("router", "degen apply " + options + " --for 60s >/tmp/apply.log 2>&1 & sleep 1.5");
+    lab().must("client", "/tmp/degen_traffic probe $LONGHAUL_ADDR $LONGHAUL_PEER " + std::to_string(probes));
+    return json::parse(lab().must("router", "degen show --json"));
+  }
+  static void clear() { lab().must("router", "pkill -INT -f 'degen apply' || true; sleep 0.3; degen clear --force >/dev/null"); }
+
+ private:
+  static inline std::unique_ptr<BootedLab> lab_;
+};
+
+TEST_F(CompactLab, StatusTellsOfIt) {
+  const auto status = longhaul({"lab", "status", "--json"});
+  EXPECT_EQ(status.code, 0) << status.err;
+  EXPECT_NE(status.out.find(lab().name()), std::string::npos);
+  const auto twice = longhaul({"lab", "up", "--name", lab().name()});
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_NE(twice.err.find(lab().name()), std::string::npos) << twice.err;
+}
+
+TEST_F(CompactLab, ExecPassesInputOutputAndExitCode) {
+  EXPECT_EQ(lab().on("server", "exit 7").code, 7);
+  EXPECT_EQ(lab().must("router", "ip -o link show ra0 | wc -l"), "1\n");
+  const auto nobody = longhaul({"lab", "exec", "--name", lab().name(), "nobody", "--", "true"});
+  EXPECT_EQ(nobody.code, 2);
+  EXPECT_NE(nobody.err.find("client"), std::string::npos) << "the error lists the nodes: " << nobody.err;
+}
+
+TEST_F(CompactLab, PeersMeasureAcrossTheRouter) {
+  const auto counters = [&] { return lab().must("router", "cat /sys/class/net/ra0/statistics/rx_packets /sys/class/net/rb0/statistics/tx_packets"); };
+  const auto before = counters();
+  const auto out = lab().must("client", "ib_write_lat -F -s 64 -n 500 -d rxe_b0 >/dev/null 2>&1 & sleep 1\n"
+                                        "ib_write_lat -F -s 64 -n 500 -d $LONGHAUL_DEVICE $LONGHAUL_PEER; e=$?; wait; exit $e");
+  EXPECT_NE(out.find("t_typical"), std::string::npos) << out;
+  EXPECT_NE(before, counters());
+  lab().must("client", "rping -s -a $LONGHAUL_PEER_SIW -C 3 >/dev/null 2>&1 & sleep 1; rping -c -a $LONGHAUL_PEER_SIW -I $LONGHAUL_ADDR_SIW -C 3");
+}
+
+TEST_F(CompactLab, LatencyByEveryOperation) {
+  for (const std::string provider : {"rxe", "siw"}) {
+    for (const std::string op : {"write", "write_send", "send", "read", "write_imm"}) {
+      const auto device = provider == "rxe" ? "rxe_a0" : "siw_a1";
+      const auto outcome = latency(provider, "--transport rdma --size 1KiB --op " + op + " --device " + device);
+      if (provider == "siw" && op == "write_imm") {
+        EXPECT_NE(outcome.code, 0);
+        EXPECT_NE((outcome.out + outcome.err).find("immediate"), std::string::npos) << outcome.out << outcome.err;
+        continue;
+      }
+      ASSERT_EQ(outcome.code, 0) << provider << " " << op << ": " << outcome.out << outcome.err;
+      const auto record = json::parse(outcome.out);
+      EXPECT_EQ(record.at("transport").at("device").as_string(), device);
+      EXPECT_EQ(record.at("transport").at("provider").as_string(), provider);
+      EXPECT_GE(record.at("metrics").at("latency").at("samples").to_number<int>(), 10);
+    }
+    const auto event = latency(provider, "--transport rdma --op send --completion event --verify");
+    EXPECT_EQ(event.code, 0) << provider << ": " << event.out << event.err;
+  }
+  for (const std::string completion : {"poll", "event"}) {
+    const auto outcome = latency("rxe", "--transport tcp --size 16KiB --verify --completion " + completion);
+    ASSERT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+    EXPECT_EQ(json::parse(outcome.out).at("transport").at("netdev").as_string(), "a0");
+  }
+}
+
+TEST_F(CompactLab, WrongDevicesAreNamedWithWhatThereIs) {
+  const auto outcome = latency("rxe", "--transport rdma --device mlx5_0");
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_NE((outcome.err + outcome.out).find("rxe_a0"), std::string::npos) << outcome.err << outcome.out;
+}
+
+TEST_F(CompactLab, DelayIsAchievedByBothEngines) {
+  lab().must("client", "/tmp/degen_traffic probe $LONGHAUL_ADDR $LONGHAUL_PEER 60; true");
+  for (const std::string engine : {"netem", "nfqueue"}) {
+    for (const std::int64_t delay_ms : {1, 20}) {
+      const auto options = "--engine " + engine + " --delay " + std::to_string(delay_ms) + "ms";
+      const auto asked = static_cast<double>(delay_ms) * 1e6;
+      const double tolerance = std::max(0.05 * asked, 0.2e6);
+      applied(options);  // the first time tells degen how late the engine is here
+      clear();
+      const auto state = applied(options);
+      for (const auto* way : {"forward", "back"}) {
+        const auto achieved = state.at(way).at("achieved").to_number<double>();
+        EXPECT_NEAR(achieved, asked, tolerance) << engine << " " << way << "\n" << json::serialize(state);
+      }
+      clear();
+    }
+  }
+}
+
+TEST_F(CompactLab, TenThousandPacketsPassInOrder) {
+  for (const std::string engine : {"netem", "nfqueue"}) {
+    for (const std::string delay : {"1ms", "100ms"}) {
+      applied("--engine " + engine + " --delay " + delay, 1);
+      const auto out = lab().must("client", "/tmp/degen_traffic flood $LONGHAUL_ADDR $LONGHAUL_PEER 10000 64");
+      EXPECT_NE(out.find("received=10000 lost=0 reordered=0"), std::string::npos) << engine << " " << delay << ": " << out;
+      clear();
+    }
+  }
+}
+
+TEST_F(CompactLab, KillingDegenLeavesAnUnimpairedRouter) {
+  for (const std::string engine : {"netem", "nfqueue"}) {
+    applied("--delay 20ms --engine " + engine, 1);
+    lab().must("router", "pkill -KILL -f 'degen serve'; sleep 3");
+    EXPECT_EQ(lab().must("router", "tc qdisc show | grep -c netem; true"), "0\n");
+    EXPECT_EQ(lab().must("router", "nft list tables | grep -c degen; true"), "0\n");
+    EXPECT_NE(lab().must("router", "degen show").find("nothing is applied"), std::string::npos);
+  }
+}
+
+TEST_F(CompactLab, ALostClientLeavesAnUnimpairedRouter) {
+  applied("--delay 20ms", 1);
+  lab().must("router", "pkill -KILL -f 'degen apply'; sleep 0.5");
+  EXPECT_EQ(lab().must("router", "tc qdisc show | grep -c netem; true"), "0\n");
+}
+
+TEST_F(CompactLab, ForeignQdiscsAreNamedAndLeftAlone) {
+  lab().must("router", "tc qdisc add dev rb0 root handle 77: tbf rate 1gbit burst 64k latency 50ms");
+  const auto refused = lab().on("router", "degen apply --delay 1ms --for 1s");
+  EXPECT_NE(refused.code, 0);
+  EXPECT_NE(refused.err.find("rb0"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("tbf"), std::string::npos) << refused.err;
+  EXPECT_NE(lab().must("router", "tc qdisc show dev rb0").find("tbf 77:"), std::string::npos);
+  lab().must("router", "tc qdisc del dev rb0 root");
+}
+
+TEST_F(CompactLab, AKilledAgentComesBack) {
+  lab().must("client", "pkill -KILL -o longhaul-agent; sleep 2");
+  EXPECT_EQ(lab().must("client", "ss -Hltn | grep -c ':747'; true").empty(), false);
+}
+
+}  // namespace
+}  // namespace longhaul::testing

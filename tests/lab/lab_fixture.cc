@@ -1,0 +1,149 @@
+#include "tests/lab/lab_fixture.hh"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+#include "common/error.hh"
+
+namespace longhaul::testing {
+namespace {
+
+std::string drain(int fd) {
+  std::string text;
+  char buffer[4096];
+  ::lseek(fd, 0, SEEK_SET);
+  for (;;) {
+    const auto n = ::read(fd, buffer, sizeof buffer);
+    if (n <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+OwnFd temporary_file() {
+  char name[] = "/tmp/longhaul-test-XXXXXX";
+  OwnFd fd{check(::mkostemp(name, O_CLOEXEC), "creating a temporary file")};
+  ::unlink(name);
+  return fd;
+}
+
+Outcome run(const std::vector<std::string>& arguments, const std::string& input_file = "/dev/null") {
+  const OwnFd in{check(::open(input_file.c_str(), O_RDONLY | O_CLOEXEC), "opening " + input_file)};
+  const auto out = temporary_file();
+  const auto err = temporary_file();
+  Child child{{.arguments = arguments, .descriptors = {{in.get(), 0}, {out.get(), 1}, {err.get(), 2}}}};
+  const auto ended = child.wait(std::chrono::minutes{14});
+  if (!ended) throw std::runtime_error(arguments[0] + " does not end");
+  return {.code = ended->code ? *ended->code : 128 + ended->signal.value_or(0), .out = drain(out.get()), .err = drain(err.get())};
+}
+
+}  // namespace
+
+std::string bin(const std::string& program) { return std::string{LONGHAUL_BINARY_DIR} + "/bin/" + program; }
+
+Outcome longhaul(const std::vector<std::string>& arguments) {
+  auto all = arguments;
+  all.insert(all.begin(), bin("longhaul"));
+  return run(all);
+}
+
+Child start_longhaul(const std::vector<std::string>& arguments, const std::filesystem::path& log) {
+  auto all = arguments;
+  all.insert(all.begin(), bin("longhaul"));
+  const OwnFd in{check(::open("/dev/null", O_RDONLY | O_CLOEXEC), "opening /dev/null")};
+  const OwnFd out{check(::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), "opening " + log.string())};
+  return Child{{.arguments = all, .descriptors = {{in.get(), 0}, {out.get(), 1}, {out.get(), 2}}}};
+}
+
+BootedLab::BootedLab(const std::string& topology) : name_(fmt::format("test-{}-{}", topology, ::getpid())) {
+  const auto up = longhaul({"lab", "up", "--name", name_, "--topology", topology, "--json"});
+  if (up.code != 0) throw std::runtime_error("lab up failed: " + up.out + up.err);
+  inventory_ = boost::json::value_to<std::string>(boost::json::parse(up.out).at("inventory"));
+}
+
+BootedLab::~BootedLab() {
+  const auto down = longhaul({"lab", "down", "--name", name_});
+  if (down.code != 0) ADD_FAILURE() << "lab down: " << down.err;
+}
+
+Outcome BootedLab::on(const std::string& node, const std::string& script) const {
+  return longhaul({"lab", "exec", "--name", name_, node, "--", "sh", "-c", script});
+}
+
+std::string BootedLab::must(const std::string& node, const std::string& script) const {
+  const auto outcome = on(node, script);
+  if (outcome.code != 0) ADD_FAILURE() << node << ": " << script << "\nexit code " << outcome.code << "\n" << outcome.out << outcome.err;
+  return outcome.out;
+}
+
+void BootedLab::install(const std::string& node, const std::string& program) const {
+  const auto copied = run({bin("longhaul"), "lab", "exec", "--name", name_, node, "--", "sh", "-c",
+                           fmt::format("cat >/tmp/{0} && chmod +x /tmp/{0}", program)},
+                          bin(program));
+  if (copied.code != 0) throw std::runtime_error("copying " + program + " into the lab: " + copied.err);
+}
+
+TemporaryDirectory::TemporaryDirectory() {
+  char name[] = "/tmp/longhaul-test-XXXXXX";
+  if (::mkdtemp(name) == nullptr) throw_errno("creating a temporary directory");
+  path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream in{path};
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream out{path};
+  out << text;
+}
+
+std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::path& path) {
+  const auto text = read_file(path);
+  std::vector<std::vector<std::string>> rows(1, std::vector<std::string>(1));
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+        rows.back().back() += c;
+        ++i;
+      } else if (c == '"') {
+        quoted = false;
+      } else {
+        rows.back().back() += c;
+      }
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == ',') {
+      rows.back().emplace_back();
+    } else if (c == '\n') {
+      rows.emplace_back(1);
+    } else if (c != '\r') {
+      rows.back().back() += c;
+    }
+  }
+  rows.pop_back();  // after the last newline
+  std::vector<std::map<std::string, std::string>> result;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    std::map<std::string, std::string> row;
+    for (std::size_t column = 0; column < rows[0].size() && column < rows[i].size(); ++column) row[rows[0][column]] = rows[i][column];
+    result.push_back(std::move(row));
+  }
+  return result;
+}
+
+}  // namespace longhaul::testing

@@ -1,0 +1,70 @@
+// A booted lab that the tests of one program share, and the programs as a user starts them.
+#pragma once
+
+#include <boost/json.hpp>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/child.hh"
+
+namespace longhaul::testing {
+
+/// A program's output with its exit; standard error is kept too.
+struct Outcome {
+  int code = -1;  ///< 128 + signal when a signal ended it
+  std::string out;
+  std::string err;
+};
+
+std::string bin(const std::string& program);
+
+/// Runs `longhaul` to its end.
+Outcome longhaul(const std::vector<std::string>& arguments);
+
+/// Starts `longhaul` and returns at once; output goes to `log`.
+Child start_longhaul(const std::vector<std::string>& arguments, const std::filesystem::path& log);
+
+/// `longhaul lab up` at construction, `lab down` at destruction. Throws std::runtime_error when it does not come up.
+class BootedLab {
+ public:
+  explicit BootedLab(const std::string& topology);
+  ~BootedLab();
+  BootedLab(const BootedLab&) = delete;
+  BootedLab& operator=(const BootedLab&) = delete;
+
+  const std::string& name() const { return name_; }
+  const std::string& inventory() const { return inventory_; }
+  /// A shell script on a node, in its view of the network.
+  Outcome on(const std::string& node, const std::string& script) const;
+  /// The same; fails the test when it does not exit with 0. Returns its standard output.
+  std::string must(const std::string& node, const std::string& script) const;
+  /// Copies a program of the build into /tmp of the node and makes it executable.
+  void install(const std::string& node, const std::string& program) const;
+
+ private:
+  std::string name_;
+  std::string inventory_;
+};
+
+/// A directory that goes with the test.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  std::filesystem::path path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, const std::string& text);
+
+/// cells.csv as rows of column -> text.
+std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::path& path);
+
+}  // namespace longhaul::testing
