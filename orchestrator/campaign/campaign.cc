@@ -54,8 +54,8 @@ class Checker {
     }
     if (campaign_.workload.name.empty()) {
       const auto near = nearest(file().workload.text, names);
-      return error(file().workload.place, "unknown workload '{}'{}; there is {}", file().workload.text,
-                   near.empty() ? "" : fmt::format(", did you mean '{}'?", near), fmt::join(names, ", "));
+      return error(file().workload.place, "unknown workload '{}'; {} is {}", file().workload.text,
+                   near.empty() ? "there" : fmt::format("did you mean '{}'? There", near), fmt::join(names, ", "));
     }
     for (const auto* specs : {&vocabulary_.common, &vocabulary_.impairment, &std::as_const(campaign_.workload).parameters})
       campaign_.specs.insert(campaign_.specs.end(), specs->begin(), specs->end());
@@ -70,7 +70,7 @@ class Checker {
     const auto near = nearest(key.text, names);
     return error(key.place, "unknown axis '{}'{}", key.text,
                  near.empty() ? fmt::format("; workload {} has {}", campaign_.workload.name, fmt::join(names, ", "))
-                              : fmt::format(", did you mean '{}'?", near));
+                              : fmt::format("; did you mean '{}'?", near));
   }
 
   Result<Value> parse(const ParameterSpec& spec, const Word& value) const {

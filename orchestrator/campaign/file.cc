@@ -59,8 +59,8 @@ class Reader {
       const auto& key = entry.first.Scalar();
       if (!known.empty() && std::find(known.begin(), known.end(), key) == known.end()) {
         const auto near = nearest(key, known);
-        return error(place, "unknown key '{}' in {}{}; it takes {}", key, where,
-                     near.empty() ? "" : fmt::format(", did you mean '{}'?", near), fmt::join(known, ", "));
+        return error(place, "unknown key '{}' in {}; {} takes {}", key, where,
+                     near.empty() ? "it" : fmt::format("did you mean '{}'? It", near), fmt::join(known, ", "));
       }
       for (const auto& other : seen)
         if (other.text == key) return error(place, "key '{}' is given twice in {}, first in line {}", key, where, other.place.line);

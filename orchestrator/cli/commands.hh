@@ -1,0 +1,23 @@
+// The subcommands of `longhaul`: each adds itself to the parser and sets the exit code when it has run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "orchestrator/campaign/campaign.hh"
+#include "results/summary/vocabulary.hh"
+
+namespace longhaul::orchestrator {
+
+void add_run(CLI::App& app, int& exit_code);
+void add_results(CLI::App& app, int& exit_code);  ///< report, compare, claims
+void add_lab(CLI::App& app, int& exit_code);
+void add_pki(CLI::App& app, int& exit_code);
+
+/// All that this build knows: what campaigns may say, and what results mean.
+Vocabulary campaign_vocabulary();
+results::Vocabulary results_vocabulary();
+
+/// Prints "longhaul: ..." (or {"error": ...} with --json) and returns the exit code.
+int report_error(const Error& error, bool as_json = false);
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,82 @@
+#include "orchestrator/cli/directory.hh"
+
+#include <filesystem>
+#include <map>
+
+#include "orchestrator/cli/commands.hh"
+#include "results/summary/summary.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+// What a node is, without where its agent listens today.
+Testbed essence(Testbed testbed) {
+  testbed.ca.clear();
+  testbed.cert.clear();
+  testbed.key.clear();
+  for (auto& node : testbed.nodes) {
+    node.host.clear();
+    node.port = 0;
+  }
+  std::sort(testbed.nodes.begin(), testbed.nodes.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return testbed;
+}
+
+}  // namespace
+
+Result<void> check_resume(const Manifest& earlier, const std::string& campaign_text, std::optional<std::uint64_t> seed,
+                          const Testbed* testbed) {
+  if (earlier.campaign_text != campaign_text)
+    return refuse("the campaign is not the one that was begun: its file has changed since; take the old text (it is in manifest.json) or "
+                  "another --out");
+  if (seed && *seed != earlier.seed) return refuse("the campaign was begun with --seed {}, now it is {}; leave --seed out", earlier.seed, *seed);
+  if (testbed == nullptr) return {};
+  if (earlier.testbed.topology != testbed->topology)
+    return refuse("the campaign was begun on topology {}, this testbed is {}", earlier.testbed.topology, testbed->topology);
+  if (to_json(essence(earlier.testbed)) != to_json(essence(*testbed)))
+    return refuse("the campaign was begun on another testbed: nodes or attachments differ; results of both cannot be mixed, take another --out");
+  return {};
+}
+
+Result<void> check_new(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(std::filesystem::path{path} / "results.db", ignored))
+    return refuse("{} holds a campaign already; go on with it by --resume, or take another --out", path);
+  return {};
+}
+
+Result<RunDirectory> open_directory(const std::string& path, bool resume, const Campaign& campaign, std::optional<std::uint64_t> seed) {
+  auto store = results::Store::open(path, resume ? results::OpenMode::resume : results::OpenMode::create);
+  if (!store) return tl::unexpected(store.error());
+  RunDirectory directory{.store = std::move(*store), .manifest = {}, .runs = {}};
+  if (!resume) return directory;
+  auto index = directory.store.index();
+  if (!index) return tl::unexpected(index.error());
+  auto manifest = directory.store.manifest();
+  if (!manifest) {
+    if (index->empty()) return directory;  // killed before it had begun
+    return tl::unexpected(manifest.error());
+  }
+  if (auto same = check_resume(*manifest, campaign.file.text, seed, nullptr); !same) return refuse("{}: {}", path, same.error().message);
+  directory.manifest = std::move(*manifest);
+  const auto headline = campaign.workload.metrics.empty() ? std::string{} : campaign.workload.metrics.front().name;
+  for (const auto& run : *index) {
+    const auto value = run.metrics.find(headline);
+    directory.runs.push_back({.cell_id = run.cell_id,
+                              .repetition = run.repetition,
+                              .attempt = run.attempt,
+                              .status = run.status,
+                              .value = value == run.metrics.end() ? std::nullopt : std::optional{value->second}});
+  }
+  return directory;
+}
+
+Result<std::vector<std::pair<Status, std::int64_t>>> count_cells(const std::string& path) {
+  const auto summary = results::summarise_directory(path, results_vocabulary());
+  if (!summary) return tl::unexpected(summary.error());
+  std::map<Status, std::int64_t> counts;
+  for (const auto& cell : summary->cells) ++counts[cell.status];
+  return std::vector<std::pair<Status, std::int64_t>>{counts.begin(), counts.end()};
+}
+
+}  // namespace longhaul::orchestrator

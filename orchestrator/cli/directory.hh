@@ -1,0 +1,35 @@
+// The run directory: opened for a new campaign or for going on with one, and what must be equal to go on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/manifest.hh"
+#include "orchestrator/run/drive.hh"
+#include "results/store/store.hh"
+
+namespace longhaul::orchestrator {
+
+/// Why a campaign cannot be gone on with as it is now asked for: another text, seed or testbed (names, roles,
+/// attachments; where its agents listen may change). `testbed` null: not known yet. Pure.
+Result<void> check_resume(const Manifest& earlier, const std::string& campaign_text, std::optional<std::uint64_t> seed,
+                          const Testbed* testbed);
+
+struct RunDirectory {
+  results::Store store;
+  std::optional<Manifest> manifest;   ///< of the earlier session
+  std::vector<EarlierRun> runs;       ///< of the earlier session
+};
+
+/// New: refused when it holds a campaign. To resume: refused when it does not, or when the text or the seed is another.
+Result<RunDirectory> open_directory(const std::string& path, bool resume, const Campaign& campaign, std::optional<std::uint64_t> seed);
+
+/// Whether open_directory(path, false, ...) would be refused, without making anything.
+Result<void> check_new(const std::string& path);
+
+/// Whether the directory's cells are all ok, limited or unsupported, and how many are what.
+Result<std::vector<std::pair<Status, std::int64_t>>> count_cells(const std::string& path);
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,20 @@
+// Ansible's YAML inventory -> testbed.
+#pragma once
+
+#include <string>
+
+#include "common/result.hh"
+#include "model/testbed.hh"
+
+namespace longhaul::orchestrator {
+
+/// YAML to JSON of the same shape: plain numbers and booleans become such, everything else text. Errors name file and line.
+Result<std::string> yaml_to_json(const std::string& path, const std::string& text);
+
+/// Reads an inventory file. Relative paths of credentials are relative to it.
+Result<Testbed> load_inventory(const std::string& path);
+
+/// The whole file. Errors name it.
+Result<std::string> read_file(const std::string& path);
+
+}  // namespace longhaul::orchestrator

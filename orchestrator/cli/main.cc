@@ -1,0 +1,34 @@
+// longhaul: the orchestrator.
+#include <exception>
+
+#include "common/log.hh"
+#include "common/version.hh"
+#include "orchestrator/cli/commands.hh"
+
+int main(int argc, char** argv) {
+  using namespace longhaul;
+  int exit_code = 0;
+  try {
+    spdlog::set_pattern("%^%l%$: %v");
+    CLI::App app{"Is RDMA better than sockets on this link, at this delay, for this work? Evidence."};
+    app.name("longhaul");
+    app.require_subcommand(1);
+    app.set_version_flag("--version", "longhaul " + version_text());
+    app.footer(
+        "Examples:\n  longhaul run campaigns/quick.yaml --plan\n  longhaul run campaigns/quick.yaml --lab --out out/quick\n"
+        "  longhaul run campaigns/quick.yaml --lab --out out/quick --resume\n  longhaul report out/quick\n\n"
+        "Exit codes: 0 good, 1 something broke, 2 wrong input, 3 a cell was refused or failed, 130 interrupted.");
+    orchestrator::add_run(app, exit_code);
+    orchestrator::add_results(app, exit_code);
+    orchestrator::add_lab(app, exit_code);
+    orchestrator::add_pki(app, exit_code);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    }
+  } catch (const std::exception& error) {
+    return orchestrator::report_error({.message = error.what(), .exit_code = ExitCode::failure});
+  }
+  return exit_code;
+}

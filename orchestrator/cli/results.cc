@@ -1,0 +1,72 @@
+// longhaul report, compare, claims.
+#include <memory>
+
+#include "orchestrator/cli/commands.hh"
+#include "results/compare/compare.hh"
+#include "results/report/report.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+struct Options {
+  std::string directory;
+  std::string other;
+  bool json = false;
+};
+
+int report(const Options& options) {
+  const auto vocabulary = results_vocabulary();
+  const auto written = results::write_report(options.directory, vocabulary);
+  if (!written) return report_error(written.error(), options.json);
+  const auto summary = results::summarise_directory(options.directory, vocabulary);
+  if (!summary) return report_error(summary.error(), options.json);
+  if (options.json) {
+    fmt::print("{}\n", results::json_of(*summary, vocabulary));
+    return 0;
+  }
+  fmt::print("{}\n", results::headline_of(*summary, vocabulary));
+  for (const auto& file : written->files) fmt::print("{}\n", file.string());
+  return 0;
+}
+
+int compare(const Options& options) {
+  const auto vocabulary = results_vocabulary();
+  const auto comparison = results::compare(options.directory, options.other, vocabulary);
+  if (!comparison) return report_error(comparison.error(), options.json);
+  fmt::print("{}\n", options.json ? results::to_json(*comparison) : results::to_text(*comparison, vocabulary));
+  return 0;
+}
+
+int claims(const Options& options) {
+  const auto summary = results::summarise_directory(options.directory, results_vocabulary());
+  if (!summary) return report_error(summary.error(), options.json);
+  fmt::print("{}\n", results::claims_of(*summary));
+  return 0;
+}
+
+}  // namespace
+
+void add_results(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+
+  auto* one = app.add_subcommand("report", "write report.html, cells.csv and claims.json of a run directory again");
+  one->add_option("DIR", options->directory, "what `longhaul run --out` wrote")->required();
+  one->add_flag("--json", options->json, "print the comparison and the cells as one JSON document");
+  one->footer("Example:\n  longhaul report out/quick");
+  one->callback([options, &exit_code] { exit_code = report(*options); });
+
+  auto* two = app.add_subcommand("compare", "do two campaigns agree? Cell by cell, the ratio of medians with its 95 % interval");
+  two->add_option("DIR", options->directory, "the first run directory")->required();
+  two->add_option("OTHER", options->other, "the second")->required();
+  two->add_flag("--json", options->json, "print one JSON document");
+  two->footer("A cell agrees when the interval of second / first contains 1.\nExample:\n  longhaul compare out/monday out/tuesday");
+  two->callback([options, &exit_code] { exit_code = compare(*options); });
+
+  auto* three = app.add_subcommand("claims", "print the verdicts on the papers' claims");
+  three->add_option("DIR", options->directory, "a run directory")->required();
+  three->add_flag("--json", options->json, "the verdicts are one JSON document in any case");
+  three->footer("Example:\n  longhaul claims out/quick");
+  three->callback([options, &exit_code] { exit_code = claims(*options); });
+}
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,252 @@
+// longhaul run.
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
+#include <memory>
+#include <random>
+
+#include "common/version.hh"
+#include "orchestrator/cli/commands.hh"
+#include "orchestrator/cli/directory.hh"
+#include "orchestrator/cli/interrupt.hh"
+#include "orchestrator/cli/inventory.hh"
+#include "orchestrator/cli/journal.hh"
+#include "orchestrator/cli/lab_session.hh"
+#include "orchestrator/events/sinks.hh"
+#include "orchestrator/run/agents.hh"
+#include "results/report/report.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+namespace json = boost::json;
+
+struct Options {
+  std::string campaign;
+  bool lab = false;
+  std::string topology = "automatic";
+  std::string inventory;
+  std::string out;
+  bool resume = false;
+  std::optional<std::uint64_t> seed;
+  bool plan = false;
+  bool as_json = false;
+};
+
+struct Plan {
+  Campaign campaign;
+  std::vector<CampaignCell> cells;
+};
+
+Result<Plan> read_plan(const std::string& path) {
+  auto text = read_file(path);
+  if (!text) return tl::unexpected(text.error());
+  auto file = parse_campaign(path, std::move(*text));
+  if (!file) return tl::unexpected(file.error());
+  auto campaign = understand(std::move(*file), campaign_vocabulary());
+  if (!campaign) return tl::unexpected(campaign.error());
+  auto cells = expand(*campaign);
+  if (!cells) return tl::unexpected(cells.error());
+  return Plan{.campaign = std::move(*campaign), .cells = std::move(*cells)};
+}
+
+// What would be done, without doing it.
+int show_plan(const Plan& plan, bool as_json) {
+  std::vector<PlannedRun> runs;
+  for (std::size_t i = 0; i < plan.cells.size(); ++i)
+    for (int r = 0; r < plan.campaign.repeat.min && plan.cells[i].unsupported.empty(); ++r) runs.push_back({.cell = i, .repetition = r, .attempt = 0});
+  const auto time = estimate(plan.campaign, plan.cells, runs);
+  if (!as_json) {
+    for (const auto& cell : plan.cells)
+      fmt::print("{}  {}{}\n", cell.id, describe(plan.campaign, cell.cell), cell.unsupported.empty() ? "" : "  unsupported: " + cell.unsupported);
+    fmt::print("{}: {} cells, {} runs{}, about {}\n", plan.campaign.name, plan.cells.size(), runs.size(),
+               plan.campaign.repeat.precision ? fmt::format(" at least (at most {} a cell)", plan.campaign.repeat.max) : "", format_span(time));
+    return 0;
+  }
+  json::array cells;
+  for (const auto& cell : plan.cells) {
+    json::object parameters;
+    for (const auto& [name, value] : cell.cell.parameters)
+      std::visit([&, key = name](const auto& v) { parameters.emplace(key, v); }, value);
+    json::object one{{"cell", cell.id}, {"text", describe(plan.campaign, cell.cell)}, {"parameters", parameters}};
+    if (!cell.unsupported.empty()) one.emplace("unsupported", cell.unsupported);
+    cells.push_back(one);
+  }
+  fmt::print("{}\n", json::serialize(json::object{{"name", plan.campaign.name},
+                                                 {"workload", plan.campaign.workload.name},
+                                                 {"cells", cells},
+                                                 {"runs", runs.size()},
+                                                 {"estimate", time.count()}}));
+  return 0;
+}
+
+Result<lab::Lab> boot(const Options& options, const std::optional<Manifest>& earlier, Sink& sink) {
+  auto topology = lab::parse_topology(options.topology);
+  if (topology && *topology == lab::Topology::automatic && earlier) topology = lab::parse_topology(earlier->testbed.topology);
+  if (!topology) return tl::unexpected(topology.error());
+  lab::UpOptions asked;
+  asked.name = fmt::format("run-{}", ::getpid());
+  asked.topology = *topology;
+  asked.ephemeral = true;
+  asked.progress = [&sink](const std::string& line) { sink.on(StepEvent{line}); };
+  asked.cancelled = [] { return interrupted(); };
+  return start_lab(std::move(asked));
+}
+
+std::string command_of(const Options& options, std::uint64_t seed) {
+  return fmt::format("longhaul run {} {} --out {} --seed {}", options.campaign,
+                     options.lab ? fmt::format("--lab --topology {}", options.topology) : "--inventory " + options.inventory, options.out, seed);
+}
+
+Manifest make_manifest(const Options& options, const Plan& plan, const Testbed& testbed, const std::optional<Manifest>& earlier) {
+  Manifest manifest;
+  manifest.name = plan.campaign.name;
+  manifest.description = plan.campaign.description;
+  manifest.campaign_file = options.campaign;
+  manifest.campaign_text = plan.campaign.file.text;
+  manifest.seed = earlier ? earlier->seed : options.seed ? *options.seed : std::random_device{}();
+  manifest.version = version_text();
+  manifest.command = command_of(options, manifest.seed);
+  manifest.testbed = testbed;
+  for (const auto& cell : plan.cells)
+    manifest.cells.push_back({.cell_id = cell.id, .workload = cell.cell.workload, .parameters = cell.cell.parameters});
+  manifest.repetitions_min = plan.campaign.repeat.min;
+  manifest.repetitions_max = plan.campaign.repeat.max;
+  manifest.started = std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  if (earlier) {
+    manifest.started = earlier->started;
+    manifest.wall = earlier->wall;
+    manifest.measuring = earlier->measuring;
+  }
+  return manifest;
+}
+
+Awaitable<void> pass_on_interrupts(Driver& driver, const bool& over) {
+  while (!over) {
+    co_await pause(std::chrono::milliseconds{100});
+    if (interrupted()) driver.interrupt();
+  }
+}
+
+// On this thread, until the campaign is over.
+Result<void> drive(Driver& driver, boost::asio::io_context& io) {
+  Result<void> outcome;
+  std::exception_ptr broken;
+  bool over = false;
+  boost::asio::co_spawn(io, driver.run(), [&](std::exception_ptr error, Result<void> value) {
+    broken = error;
+    if (!error) outcome = std::move(value);
+    over = true;
+    io.stop();
+  });
+  boost::asio::co_spawn(io, pass_on_interrupts(driver, over), boost::asio::detached);
+  io.run();
+  // What is still seen off hears of the closed connections.
+  io.restart();
+  io.run_for(std::chrono::milliseconds{150});
+  if (broken) std::rethrow_exception(broken);
+  return outcome;
+}
+
+int conclude(const Options& options, const Driver& driver, const Result<void>& outcome, Sink& sink) {
+  const bool stopped = !outcome && outcome.error().exit_code == ExitCode::interrupted;
+  const auto vocabulary = results_vocabulary();
+  const auto written = results::write_report(options.out, vocabulary);
+  const auto cells = count_cells(options.out);
+  sink.on(CampaignFinished{.cells = cells.value_or(std::vector<std::pair<Status, std::int64_t>>{}),
+                           .runs = driver.runs_made(),
+                           .wall = Nanoseconds{driver.manifest().wall},
+                           .measuring = Nanoseconds{driver.manifest().measuring},
+                           .interrupted = stopped,
+                           .directory = options.out});
+  if (!outcome && !stopped) return report_error(outcome.error(), options.as_json);
+  if (!written) return report_error(written.error(), options.as_json);
+  if (!cells) return report_error(cells.error(), options.as_json);
+  if (stopped) return static_cast<int>(ExitCode::interrupted);
+  if (!options.as_json) {
+    if (const auto summary = results::summarise_directory(options.out, vocabulary)) fmt::print("{}\n", results::headline_of(*summary, vocabulary));
+    for (const auto& file : written->files) fmt::print("{}\n", file.string());
+  }
+  for (const auto& [status, count] : *cells)
+    if (status == Status::refused || status == Status::failed) return static_cast<int>(ExitCode::incomplete);
+  return 0;
+}
+
+int run(const Options& options) {
+  auto plan = read_plan(options.campaign);
+  if (!plan) return report_error(plan.error(), options.as_json);
+  if (options.plan) return show_plan(*plan, options.as_json);
+  if (options.out.empty()) return report_error({.message = "--out DIR is missing: where the results go"}, options.as_json);
+  if (options.lab == !options.inventory.empty())
+    return report_error({.message = "expected either --lab (a testbed of micro-VMs on this machine) or --inventory FILE"}, options.as_json);
+
+  watch_interrupts();
+  const auto sink = options.as_json ? make_json_sink(stdout) : make_text_sink(stderr, ::isatty(STDERR_FILENO) != 0);
+
+  // All that can be refused is refused before anything is booted.
+  std::optional<RunDirectory> directory;
+  if (options.resume) {
+    auto opened = open_directory(options.out, true, plan->campaign, options.seed);
+    if (!opened) return report_error(opened.error(), options.as_json);
+    directory = std::move(*opened);
+  } else if (auto fresh = check_new(options.out); !fresh) {
+    return report_error(fresh.error(), options.as_json);
+  }
+  std::optional<lab::Lab> lab;
+  if (options.lab) {
+    auto booted = boot(options, directory ? directory->manifest : std::nullopt, *sink);
+    if (!booted) return report_error(interrupted() ? Error{"interrupted", ExitCode::interrupted} : booted.error(), options.as_json);
+    lab = std::move(*booted);
+  }
+  const auto testbed = load_inventory(lab ? lab->inventory_path() : options.inventory);
+  if (!testbed) return report_error(testbed.error(), options.as_json);
+  if (auto links = links_of(*testbed, plan->cells); !links) return report_error(links.error(), options.as_json);
+  if (directory && directory->manifest)
+    if (auto same = check_resume(*directory->manifest, plan->campaign.file.text, options.seed, &*testbed); !same)
+      return report_error({.message = fmt::format("{}: {}", options.out, same.error().message)}, options.as_json);
+  if (!directory) {
+    auto opened = open_directory(options.out, false, plan->campaign, options.seed);
+    if (!opened) return report_error(opened.error(), options.as_json);
+    directory = std::move(*opened);
+  }
+
+  StoreJournal journal{directory->store};
+  const auto dialer = make_agent_dialer({.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key}, [&lab]() -> std::string {
+    const auto dead = lab ? lab->dead_machine() : std::nullopt;
+    return dead ? fmt::format("machine {} of the lab has died; its console said last:\n{}", dead->name, dead->console_tail) : std::string{};
+  });
+  const auto precision = [](const std::vector<double>& values) { return results::precision(values); };
+  boost::asio::io_context io;
+  Driver driver{plan->campaign, plan->cells, *testbed, make_manifest(options, *plan, *testbed, directory->manifest), precision, *dialer,
+                journal, *sink};
+  driver.resume(directory->runs);
+  const auto outcome = drive(driver, io);
+  lab.reset();
+  return conclude(options, driver, outcome, *sink);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("run", "run a campaign: every cell of its matrix, on a WAN that is emulated and measured");
+  command->add_option("CAMPAIGN", options->campaign, "the campaign file (YAML), such as campaigns/quick.yaml")->required();
+  command->add_flag("--lab", options->lab, "on a lab that is booted for it and goes with it");
+  command->add_option("--topology", options->topology, "of the lab: compact, full or automatic")->capture_default_str();
+  command->add_option("--inventory", options->inventory, "on the testbed of this Ansible inventory");
+  command->add_option("--out", options->out, "the run directory: results.db, report.html, cells.csv, manifest.json");
+  command->add_flag("--resume", options->resume, "go on with what is in --out; nothing that is finished is run again");
+  command->add_option("--seed", options->seed, "of the order of the runs; without it a random one, kept in the manifest");
+  command->add_flag("--plan", options->plan, "print the cells and the time that they would take, and do nothing");
+  command->add_flag("--json", options->as_json, "print progress as JSON, one document a line");
+  command->footer(
+      "Examples:\n  longhaul run campaigns/quick.yaml --plan\n  longhaul run campaigns/quick.yaml --lab --out out/quick\n"
+      "  longhaul run campaigns/quick.yaml --inventory $(longhaul lab status --json | jq -r .labs[0].inventory) --out out/quick\n"
+      "Exits with 0 when every cell is ok, limited or unsupported, with 3 when one was refused or failed.");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace longhaul::orchestrator
