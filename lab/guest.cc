@@ -241,7 +241,8 @@ std::vector<Service> services(const GuestView& view) {
     if (has(view, "longhaul-agent"))
       out.push_back({"agent-" + node->name, keep_alive("agent of " + node->name, "", agent_command(view, *node))});
   }
-  out.push_back({"dropbear", keep_alive("dropbear", "", "dropbear -F -E -s -j -k -r /etc/dropbear/hostkey -p 22")});
+  // By nc, one process a connection: as a server of its own dropbear takes five log-ins at a time and hangs up on more.
+  out.push_back({"dropbear", keep_alive("dropbear", "", "nc -ll -p 22 -e dropbear -i -s -j -k -r /etc/dropbear/hostkey")});
   return out;
 }
 
@@ -309,8 +310,9 @@ std::vector<OverlayFile> guest_files(const GuestView& view) {
   add("/etc/longhaul/ready", ready_script(view), 0755);
   std::string inittab;
   for (const Service& service : services(view)) {
-    add("/etc/longhaul/service/" + service.name, service.script, 0755);
-    inittab += fmt::format("::respawn:/etc/longhaul/service/{}\n", service.name);
+    // Not called like the program: whoever kills that by name means the program.
+    add("/etc/longhaul/service/keep-" + service.name, service.script, 0755);
+    inittab += fmt::format("::respawn:/etc/longhaul/service/keep-{}\n", service.name);
   }
   add("/etc/inittab", inittab + "::once:/etc/longhaul/ready\n", 0644);
   for (const PlannedNode* node : residents(view)) add("/etc/longhaul/node/" + node->name, node_script(view, *node), 0755);

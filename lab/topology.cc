@@ -119,7 +119,7 @@ void plan_full(Plan& plan, const PlanOptions& options) {
 }  // namespace
 
 Result<Topology> parse_topology(std::string_view text) {
-  if (text == "auto") return Topology::automatic;
+  if (text == "auto" || text == "automatic") return Topology::automatic;
   if (text == "compact") return Topology::compact;
   if (text == "full") return Topology::full;
   return refuse("topology '{}': expected compact, full or auto", text);

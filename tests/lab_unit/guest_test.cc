@@ -31,13 +31,13 @@ TEST(Guest, EveryScriptParses) {
 TEST(Guest, OnlyDegenIsPrivileged) {
   const Plan plan = plan_of(Topology::compact);
   const PlannedMachine& machine = plan.machines[0];
-  EXPECT_THAT(file_of(machine, "/etc/longhaul/service/degen"),
+  EXPECT_THAT(file_of(machine, "/etc/longhaul/service/keep-degen"),
               HasSubstr("ip netns exec R degen serve --socket /run/degen/degen.sock --client-side ra0,ra1 --server-side rb0,rb1"));
-  const std::string router = file_of(machine, "/etc/longhaul/service/agent-router");
+  const std::string router = file_of(machine, "/etc/longhaul/service/keep-agent-router");
   EXPECT_THAT(router, HasSubstr("ip netns exec R setpriv --reuid 1000"));
   EXPECT_THAT(router, HasSubstr("--listen 0.0.0.0:41003 --ca /etc/longhaul/ca.pem --cert /etc/longhaul/agent-router.pem"));
   EXPECT_THAT(router, HasSubstr("--degen /run/degen/degen.sock"));
-  const std::string client = file_of(machine, "/etc/longhaul/service/agent-client");
+  const std::string client = file_of(machine, "/etc/longhaul/service/keep-agent-client");
   EXPECT_THAT(client, HasSubstr("setpriv --reuid 1000"));
   EXPECT_THAT(client, Not(HasSubstr("--degen")));
   EXPECT_THAT(client, Not(HasSubstr("netns")));
@@ -46,14 +46,14 @@ TEST(Guest, OnlyDegenIsPrivileged) {
 TEST(Guest, EveryServiceIsKeptAlive) {
   const Plan plan = plan_of(Topology::full);
   EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"),
-            "::respawn:/etc/longhaul/service/degen\n::respawn:/etc/longhaul/service/agent-router\n::respawn:/etc/longhaul/service/dropbear\n"
+            "::respawn:/etc/longhaul/service/keep-degen\n::respawn:/etc/longhaul/service/keep-agent-router\n::respawn:/etc/longhaul/service/keep-dropbear\n"
             "::once:/etc/longhaul/ready\n");
 }
 
 TEST(Guest, ProgramsThatAreMissingAreLeftOut) {
   PlanOptions options{.topology = Topology::compact, .directory = "/run/l", .programs = {"longhaul-bench"}, .host_ports = {1, 2, 3, 4}};
   const Plan plan = make_plan(options);
-  EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"), "::respawn:/etc/longhaul/service/dropbear\n::once:/etc/longhaul/ready\n");
+  EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"), "::respawn:/etc/longhaul/service/keep-dropbear\n::once:/etc/longhaul/ready\n");
   // 41001 = A029
   EXPECT_THAT(file_of(plan.machines[0], "/etc/longhaul/ready"), Not(HasSubstr("A029")));
 }
