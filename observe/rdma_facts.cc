@@ -113,6 +113,8 @@ std::vector<RdmaFacts> rdma_facts() {
   const Socket socket{::nl_socket_alloc()};
   // A kernel without RDMA has no such netlink protocol.
   if (!socket || ::nl_connect(socket.get(), NETLINK_RDMA) < 0) return {};
+  // An acknowledgement after each answer would be taken for the answer to the next question.
+  ::nl_socket_disable_auto_ack(socket.get());
 
   std::vector<std::pair<std::uint32_t, RdmaFacts>> devices;
   ask(socket.get(), RDMA_NLDEV_CMD_GET, NLM_F_DUMP, {}, [&](nlattr** a) {
