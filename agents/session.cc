@@ -91,6 +91,7 @@ void Session::send(ServerMessage message) {
 
 asio::awaitable<void> Session::serve(Request request) {
   const auto self = shared_from_this();
+  if (!alive_) co_return;  // the session ended while this waited for its turn: nothing is started any more
   const auto id = request.id;
   Result<Reply> reply;
   try {

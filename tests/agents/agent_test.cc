@@ -1,0 +1,383 @@
+// The agent and its controller on loopback, TLS and processes included.
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include "common/frame.hh"
+#include "tests/agents/support.hh"
+
+namespace longhaul::agents {
+namespace {
+
+using namespace testing_support;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class Sessions : public AgentTest {
+ protected:
+  /// All events of a run to its end.
+  Awaitable<std::vector<RunEvent>> events(Controller& controller, std::string run_id) {
+    std::vector<RunEvent> all;
+    for (;;) {
+      auto event = co_await controller.next_event(run_id, 20s);
+      if (!event) {
+        ADD_FAILURE() << event.error().message;
+        co_return all;
+      }
+      all.push_back(*event);
+      if (event->exit) co_return all;
+    }
+  }
+
+  Awaitable<std::string> failure_of(Controller& controller, std::string mode) {
+    const auto started = co_await controller.start(script("run-" + mode, mode));
+    if (!started) co_return started.error().message;
+    const auto all = co_await events(controller, "run-" + mode);
+    std::string text;
+    for (const auto& event : all)
+      if (event.bench && event.bench->kind == BenchEventKind::failed) text += event.bench->message.value_or("");
+    co_return text;
+  }
+};
+
+TEST_F(Sessions, HelloFactsAndOrder) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    EXPECT_EQ(controller.hello().node, "node");
+    EXPECT_EQ(controller.hello().protocol, kProtocol);
+    CO_VALUE(facts, co_await controller.facts());
+    EXPECT_EQ(facts.boot_id.size(), 36u);
+    auto moved = std::move(controller);
+    CO_VALUE(again, co_await moved.facts());
+    EXPECT_EQ(again.boot_id, facts.boot_id);
+    co_await moved.close();
+    EXPECT_FALSE(moved.connected());
+    const auto after = co_await moved.facts();
+    EXPECT_THAT(after.error().message, HasSubstr("closed"));
+  });
+}
+
+TEST_F(Sessions, RelaysARunToItsEnd) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    int seen = 0;
+    controller.on_event([&](const RunEvent&) { ++seen; });
+    CO_OK(co_await controller.start(script("one", "good")));
+    const auto all = co_await events(controller, "one");
+    CO_REQUIRE(all.size() == 4);
+    EXPECT_EQ(all[0].bench->kind, BenchEventKind::ready);
+    EXPECT_EQ(all[0].bench->port, 4242);
+    EXPECT_EQ(all[1].bench->done, 0.5);
+    EXPECT_EQ(all[2].bench->record->metrics.at("latency").value, 5);
+    EXPECT_EQ(all[3].exit, "exit code 0");
+    EXPECT_EQ(seen, 4);
+    const auto gone = co_await controller.next_event("one", 1s);
+    EXPECT_THAT(gone.error().message, HasSubstr("is not there"));
+    // The name can be used again.
+    CO_OK(co_await controller.start(script("one", "good")));
+    const auto second = co_await events(controller, "one");
+    EXPECT_THAT(second, SizeIs(4));
+  });
+}
+
+TEST_F(Sessions, ReportsHowAProcessFailed) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    const auto crash = co_await failure_of(controller, "crash");
+    EXPECT_THAT(crash, HasSubstr("exit code 3"));
+    EXPECT_THAT(crash, HasSubstr("first line\nsomething is wrong"));
+    const auto chatter = co_await failure_of(controller, "chatter");
+    EXPECT_THAT(chatter, HasSubstr("line 1999 of many"));
+    EXPECT_THAT(chatter, Not(HasSubstr("line 1 of many")));
+    EXPECT_LT(chatter.size(), 4096u);
+    const auto rubbish = co_await failure_of(controller, "rubbish");
+    EXPECT_THAT(rubbish, HasSubstr("broke the child contract"));
+    const auto huge = co_await failure_of(controller, "huge");
+    EXPECT_THAT(huge, HasSubstr("frame of 1073741824 bytes"));
+    const auto cut = co_await failure_of(controller, "cut");
+    EXPECT_THAT(cut, HasSubstr("ended without a record"));
+    // Nothing of the agent is open in the process but what it was given.
+    const auto descriptors = co_await failure_of(controller, "descriptors");
+    EXPECT_THAT(descriptors, testing::MatchesRegex("0 1 2 3 ([0-9]+ )?"));
+  });
+}
+
+TEST_F(Sessions, KilledProcessIsAFailedRun) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    CO_OK(co_await controller.start(script("k", "hang")));
+    CO_VALUE(ready, co_await controller.next_event("k", 20s));
+    ::kill(std::stoi(*ready.bench->message), SIGKILL);
+    const auto all = co_await events(controller, "k");
+    CO_REQUIRE(all.size() == 2);
+    EXPECT_EQ(all[0].bench->kind, BenchEventKind::failed);
+    EXPECT_THAT(*all[0].bench->message, HasSubstr("killed by signal 9"));
+    EXPECT_EQ(all[1].exit, "killed by signal 9 (Killed)");
+  });
+}
+
+TEST_F(Sessions, StopEndsEvenTheStubborn) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    for (const std::string mode : {"hang", "stubborn"}) {
+      CO_OK(co_await controller.start(script(mode, mode)));
+      CO_VALUE(ready, co_await controller.next_event(mode, 20s));
+      const auto pid = std::stoi(*ready.bench->message);
+      CO_OK(co_await controller.stop(mode));
+      EXPECT_FALSE(process_exists(pid)) << mode;
+      const auto all = co_await events(controller, mode);
+      CO_REQUIRE(all.size() == 2);
+      EXPECT_THAT(*all[0].bench->message, HasSubstr("stopped"));
+    }
+    CO_OK(co_await controller.stop("never-was"));
+  });
+}
+
+TEST_F(Sessions, ATimeOutLosesNoEvent) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    CO_OK(co_await controller.start(script("h", "hang")));
+    CO_VALUE(ready, co_await controller.next_event("h", 20s));
+    const auto nothing = co_await controller.next_event("h", 50ms);
+    EXPECT_THAT(nothing.error().message, HasSubstr("nothing happened to run h in 50 ms"));
+    CO_OK(co_await controller.stop("h"));
+    const auto all = co_await events(controller, "h");
+    EXPECT_THAT(all, SizeIs(2));
+  });
+}
+
+TEST_F(Sessions, RefusesWithoutHarm) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    auto wrong = script("x", "good");
+    wrong.workload = "scrip";
+    const auto refused = co_await controller.start(wrong);
+    EXPECT_THAT(refused.error().message, HasSubstr("agent node at 127.0.0.1"));
+    EXPECT_THAT(refused.error().message, HasSubstr("did you mean 'script'"));
+    EXPECT_EQ(refused.error().exit_code, ExitCode::usage);
+    CO_OK(co_await controller.start(script("x", "hang")));
+    const auto twice = co_await controller.start(script("x", "hang"));
+    EXPECT_THAT(twice.error().message, HasSubstr("running already"));
+    longhaul::degen::Request show;
+    show.kind = longhaul::degen::RequestKind::show;
+    const auto no_degen = co_await controller.degen(show);
+    EXPECT_THAT(no_degen.error().message, HasSubstr("emulates no WAN"));
+    const auto not_ours = co_await controller.probe_echo("192.0.2.77", true);
+    EXPECT_THAT(not_ours.error().message, HasSubstr("binding UDP port 7473 of 192.0.2.77"));
+    CO_VALUE(facts, co_await controller.facts());
+  });
+}
+
+TEST_F(Sessions, AMissingBenchIsAnError) {
+  options_.bench = "/no/such/bench";
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    const auto started = co_await controller.start(script("x", "good"));
+    EXPECT_THAT(started.error().message, HasSubstr("executing /no/such/bench"));
+  });
+}
+
+TEST_F(Sessions, TheRunGoesWithItsController) {
+  open_agent();
+  pid_t pid = 0;
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    CO_OK(co_await controller.start(script("orphan", "stubborn")));
+    CO_VALUE(ready, co_await controller.next_event("orphan", 20s));
+    pid = std::stoi(*ready.bench->message);
+    EXPECT_TRUE(process_exists(pid));
+  });
+  EXPECT_TRUE(eventually([&] { return !process_exists(pid); }));
+}
+
+TEST_F(Sessions, ASilentControllerLosesItsLease) {
+  options_.lease = 300ms;
+  open_agent();
+  pid_t pid = 0;
+  std::optional<Controller> kept;
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    CO_OK(co_await controller.start(script("orphan", "hang")));
+    CO_VALUE(ready, co_await controller.next_event("orphan", 20s));
+    pid = std::stoi(*ready.bench->message);
+    kept = std::move(controller);
+    // Its heartbeat keeps it alive for several leases.
+    const auto quiet = co_await kept->next_event("orphan", 1s);
+    EXPECT_FALSE(quiet);
+    EXPECT_TRUE(kept->connected());
+  });
+  EXPECT_TRUE(process_exists(pid));
+  // A controller that hangs: its io_context does not run, the agent's does. Here both are one, so stop the heart alone.
+  agent_->close();
+  EXPECT_TRUE(eventually([&] { return !process_exists(pid) && !kept->connected(); }));
+}
+
+TEST_F(Sessions, AnotherControllerWaitsForItsTurn) {
+  open_agent();
+  const auto other = issue(PeerRole::controller, "other");
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(first, co_await Controller::connect(node(), controller_));
+    CO_VALUE(second, co_await Controller::connect(node(), other));
+    CO_OK(co_await first.start(script("mine", "hang")));
+    const auto busy = co_await second.start(script("yours", "good"));
+    EXPECT_THAT(busy.error().message, HasSubstr("node node is busy: another controller's run mine"));
+    co_await first.close();
+    CO_OK(co_await second.start(script("yours", "good")));
+  });
+}
+
+TEST_F(Sessions, ProbesGoRound) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    CO_OK(co_await controller.probe_echo("127.0.0.1", true));
+    CO_OK(co_await controller.probe_echo("127.0.0.1", true));
+    CO_OK(co_await controller.start(script("meanwhile", "hang")));
+    CO_VALUE(result, co_await controller.probe("127.0.0.1", "127.0.0.1", 20, 2ms));
+    EXPECT_EQ(result.sent, 20u);
+    EXPECT_THAT(result.round_trips, SizeIs(20));
+    CO_OK(co_await controller.probe_echo("127.0.0.1", false));
+    CO_VALUE(lost, co_await controller.probe("127.0.0.1", "127.0.0.1", 3, 1ms, 50ms));
+    EXPECT_EQ(lost.sent, 3u);
+    EXPECT_THAT(lost.round_trips, SizeIs(0));
+    const auto bad = co_await controller.probe("127.0.0.1", "127.0.0.1", 0, 1ms);
+    EXPECT_THAT(bad.error().message, HasSubstr("probe.count"));
+    EXPECT_FALSE(controller.connected());  // a message that breaks the protocol's limits ends the connection
+  });
+}
+
+/// Answers as degen would and remembers what it was asked.
+class FakeDegen {
+ public:
+  FakeDegen(boost::asio::io_context& context, const std::string& path) : acceptor_(context, {path}), context_(context) {
+    boost::asio::co_spawn(context, accept(), boost::asio::detached);
+  }
+  int connections = 0;
+  int heartbeats = 0;
+  std::vector<longhaul::degen::Request> requests;
+  bool mute = false;
+
+ private:
+  using Socket = boost::asio::local::stream_protocol::socket;
+  Awaitable<void> accept() {
+    for (;;) {
+      auto socket = co_await acceptor_.async_accept(boost::asio::use_awaitable);
+      boost::asio::co_spawn(context_, serve(std::move(socket)), [](std::exception_ptr) {});
+    }
+  }
+  Awaitable<void> serve(Socket socket) {
+    ++connections;
+    FrameDecoder decoder;
+    std::string buffer(4096, '\0');
+    try {
+      for (;;) {
+        const auto target = boost::asio::buffer(buffer);
+        const auto size = co_await socket.async_read_some(target, boost::asio::use_awaitable);
+        if (!decoder.feed({buffer.data(), size})) break;
+        std::string text;
+        while (decoder.next(text)) {
+          auto request = longhaul::degen::request_from_json(text);
+          if (!request) ADD_FAILURE() << request.error().message;
+          longhaul::degen::Reply reply{.ok = true, .held = true};
+          if (request->kind == longhaul::degen::RequestKind::heartbeat) {
+            ++heartbeats;
+          } else {
+            requests.push_back(*request);
+          }
+          if (request->engine == "broken") {
+            reply.ok = false;
+            reply.error = "no such engine";
+          }
+          if (request->kind == longhaul::degen::RequestKind::measure)
+            reply.report = longhaul::degen::Report{.impaired = true};
+          if (mute) continue;
+          const auto frame = encode_frame(longhaul::degen::to_json(reply));
+          const auto source = boost::asio::buffer(frame);
+          co_await boost::asio::async_write(socket, source, boost::asio::use_awaitable);
+        }
+      }
+    } catch (const boost::system::system_error&) {
+    }
+    --connections;
+  }
+  boost::asio::local::stream_protocol::acceptor acceptor_;
+  boost::asio::io_context& context_;
+};
+
+TEST_F(Sessions, DegenIsPassedOnAndLetGo) {
+  options_.degen_socket = (directory_.path() / "degen.sock").string();
+  auto degen = std::make_unique<FakeDegen>(context_, options_.degen_socket);
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    EXPECT_EQ(degen->connections, 0);
+    longhaul::degen::Request apply{
+        .kind = longhaul::degen::RequestKind::apply, .engine = "netem", .parameters = {{"delay", Value{5'000'000}}}};
+    CO_VALUE(applied, co_await controller.degen(apply));
+    EXPECT_TRUE(applied.held);
+    CO_REQUIRE(degen->requests.size() == 1);
+    EXPECT_EQ(degen->requests[0].parameters.at("delay"), Value{5'000'000});
+    EXPECT_EQ(degen->requests[0].client, "longhaul-agent node for controller me");
+    longhaul::degen::Request measure;
+    measure.kind = longhaul::degen::RequestKind::measure;
+    CO_VALUE(measured, co_await controller.degen(measure));
+    CO_REQUIRE(measured.report.has_value());
+    EXPECT_TRUE(measured.report->impaired);
+    apply.engine = "broken";
+    const auto refused = co_await controller.degen(apply);
+    EXPECT_THAT(refused.error().message, HasSubstr("degen: no such engine"));
+    apply.parameters = {{"dealy", Value{1}}};
+    const auto unknown = co_await controller.degen(apply);
+    EXPECT_THAT(unknown.error().message, HasSubstr("dealy"));
+    EXPECT_EQ(degen->requests.size(), 3u);  // it never saw the last
+    const auto quiet = co_await controller.next_event("none", 0s);
+    EXPECT_FALSE(quiet);
+  });
+  EXPECT_TRUE(eventually([&] { return degen->connections == 0; }));
+}
+
+TEST_F(Sessions, DegensLeaseIsRenewedWhileTheControllerLives) {
+  options_.degen_socket = (directory_.path() / "degen.sock").string();
+  auto degen = std::make_unique<FakeDegen>(context_, options_.degen_socket);
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    longhaul::degen::Request show;
+    show.kind = longhaul::degen::RequestKind::show;
+    CO_VALUE(shown, co_await controller.degen(show));
+    boost::asio::steady_timer timer{context_, 2500ms};
+    co_await timer.async_wait(boost::asio::use_awaitable);
+    EXPECT_GE(degen->heartbeats, 2);
+    EXPECT_EQ(degen->connections, 1);
+  });
+}
+
+TEST_F(Sessions, AMissingDegenIsNamed) {
+  options_.degen_socket = (directory_.path() / "none.sock").string();
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    longhaul::degen::Request show;
+    show.kind = longhaul::degen::RequestKind::show;
+    const auto reply = co_await controller.degen(show);
+    EXPECT_THAT(reply.error().message, HasSubstr("none.sock: No such file or directory (is degen serve running"));
+  });
+}
+
+}  // namespace
+}  // namespace longhaul::agents

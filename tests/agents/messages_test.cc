@@ -1,0 +1,158 @@
+#include "agents/protocol/messages.hh"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace longhaul::agents {
+namespace {
+
+using ::testing::HasSubstr;
+
+StartRequest a_start() {
+  return {.run_id = "0123456789abcdef/0/0",
+          .role = Role::client,
+          .workload = "latency",
+          .parameters = {{"completion", Value{"poll"}}, {"size", Value{64}}},
+          .transport = "rdma",
+          .device = "rxe_a0",
+          .bind = "10.10.0.1",
+          .peer = "10.20.0.1",
+          .peer_port = 7470};
+}
+
+std::string start_error(const StartRequest& start) {
+  const auto parsed = request_from_json(to_json(Request{.id = 1, .kind = RequestKind::start, .start = start}));
+  return parsed ? "" : parsed.error().message;
+}
+
+std::string error_of(std::string_view text) {
+  const auto parsed = request_from_json(text);
+  return parsed ? "" : parsed.error().message;
+}
+
+// An older or newer peer reads these very words.
+TEST(Messages, GoldenRequest) {
+  const auto text = to_json(Request{.id = 7, .kind = RequestKind::start, .start = a_start()});
+  EXPECT_EQ(text,
+            R"({"id":7,"kind":"start","start":{"run_id":"0123456789abcdef/0/0","role":"client","workload":"latency",)"
+            R"("parameters":{"completion":"poll","size":64},"transport":"rdma","device":"rxe_a0","bind":"10.10.0.1",)"
+            R"("peer":"10.20.0.1","peer_port":7470}})");
+  const auto back = request_from_json(text);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(to_json(*back), text);
+}
+
+TEST(Messages, GoldenServerMessages) {
+  EXPECT_EQ(to_json(ServerMessage{.kind = ServerMessageKind::hello,
+                                  .hello = Hello{.node = "a", .version = "0.1.0", .lease = 5}}),
+            R"({"kind":"hello","hello":{"protocol":1,"node":"a","version":"0.1.0","lease":5}})");
+  const ServerMessage event{
+      .kind = ServerMessageKind::event,
+      .event = RunEvent{
+          .run_id = "r", .bench = BenchEvent{.kind = BenchEventKind::ready, .time = 3, .port = 9}, .exit = {}}};
+  const auto text = to_json(event);
+  EXPECT_EQ(text, R"({"kind":"event","event":{"run_id":"r","bench":{"kind":"ready","time":3,"port":9}}})");
+  const auto back = server_message_from_json(text);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->event->bench->port, 9);
+}
+
+TEST(Messages, UnknownMembersOfANewerPeerAreIgnored) {
+  EXPECT_TRUE(request_from_json(R"({"id":1,"kind":"heartbeat","mood":"good"})"));
+}
+
+TEST(Messages, RefusesWhatIsNoRequest) {
+  EXPECT_THAT(error_of(""), HasSubstr("not a JSON document"));
+  EXPECT_THAT(error_of("\x16\x03\x01"), HasSubstr("not a JSON document"));
+  EXPECT_THAT(error_of("[]"), HasSubstr("expected an object"));
+  EXPECT_THAT(error_of("{}"), HasSubstr("id: missing"));
+  EXPECT_THAT(error_of(R"({"id":-1,"kind":"facts"})"), HasSubstr("id: expected an integer in range"));
+  EXPECT_THAT(error_of(R"({"id":1,"kind":"shutdown"})"), HasSubstr("kind: expected one of heartbeat, facts"));
+  EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr("not a JSON document"));
+}
+
+TEST(Messages, TheBodyFitsTheKind) {
+  EXPECT_THAT(error_of(R"({"id":1,"kind":"start"})"), HasSubstr("lacks the body 'start'"));
+  EXPECT_THAT(error_of(R"({"id":1,"kind":"facts","stop":{"run_id":"x"}})"), HasSubstr("does not take the body 'stop'"));
+  EXPECT_FALSE(server_message_from_json(R"({"kind":"hello"})"));
+  EXPECT_FALSE(server_message_from_json(R"({"kind":"error","hello":{"protocol":1,"node":"","version":"","lease":1}})"));
+}
+
+TEST(Messages, ChecksAStart) {
+  EXPECT_EQ(start_error(a_start()), "");
+  const auto with = [](auto change) {
+    auto start = a_start();
+    change(start);
+    return start_error(start);
+  };
+  EXPECT_THAT(with([](auto& s) { s.run_id = ""; }), HasSubstr("start.run_id"));
+  EXPECT_THAT(with([](auto& s) { s.run_id = std::string(129, 'x'); }), HasSubstr("start.run_id"));
+  EXPECT_THAT(with([](auto& s) { s.run_id = "a b"; }), HasSubstr("start.run_id"));
+  EXPECT_THAT(with([](auto& s) { s.workload = "--help"; }), HasSubstr("start.workload"));
+  EXPECT_THAT(with([](auto& s) { s.transport = "udp"; }), HasSubstr("start.transport: expected tcp or rdma"));
+  EXPECT_THAT(with([](auto& s) { s.device = "x; rm -rf /"; }), HasSubstr("start.device"));
+  EXPECT_THAT(with([](auto& s) { s.device = "-x"; }), HasSubstr("start.device"));
+  EXPECT_THAT(with([](auto& s) { s.bind = "localhost"; }), HasSubstr("start.bind: expected a numeric"));
+  EXPECT_THAT(with([](auto& s) { s.peer = ""; }), HasSubstr("start.peer"));
+  EXPECT_THAT(with([](auto& s) { s.peer = std::string(100'000, '1'); }), HasSubstr("start.peer"));
+  EXPECT_THAT(with([](auto& s) { s.peer_port = 0; }), HasSubstr("start.peer_port"));
+  EXPECT_THAT(with([](auto& s) { s.role = Role::router; }), HasSubstr("start.role"));
+  EXPECT_THAT(with([](auto& s) { s.parameters["x y"] = Value{1}; }), HasSubstr("start.parameters"));
+  EXPECT_THAT(with([](auto& s) { s.parameters["x"] = Value{std::string(300, 'x')}; }), HasSubstr("start.parameters.x"));
+  EXPECT_THAT(with([](auto& s) {
+                for (int i = 0; i < 100; ++i) s.parameters["p" + std::to_string(i)] = Value{i};
+              }),
+              HasSubstr("at most 64"));
+  EXPECT_EQ(with([](auto& s) {
+              s.role = Role::server;
+              s.peer = "";
+              s.peer_port = 0;
+              s.bind = "fd00::1";
+            }),
+            "");
+}
+
+TEST(Messages, ChecksProbes) {
+  const auto error = [](ProbeRequest probe) {
+    return error_of(to_json(Request{.id = 1, .kind = RequestKind::probe, .probe = probe}));
+  };
+  const ProbeRequest good{.local = "10.0.0.1", .peer = "10.0.0.2", .count = 100};
+  EXPECT_EQ(error(good), "");
+  auto bad = good;
+  bad.count = 0;
+  EXPECT_THAT(error(bad), HasSubstr("probe.count"));
+  bad.count = kMaxProbes + 1;
+  EXPECT_THAT(error(bad), HasSubstr("probe.count"));
+  bad = good;
+  bad.interval = 10;
+  EXPECT_THAT(error(bad), HasSubstr("probe.interval"));
+  bad.interval = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT(error(bad), HasSubstr("probe.interval"));
+  bad = good;
+  bad.timeout = -1;
+  EXPECT_THAT(error(bad), HasSubstr("probe.timeout"));
+  bad = good;
+  bad.count = kMaxProbes;
+  EXPECT_THAT(error(bad), HasSubstr("take longer"));
+  bad = good;
+  bad.peer = "example.org";
+  EXPECT_THAT(error(bad), HasSubstr("probe.peer"));
+}
+
+TEST(Messages, CarriesDegensOwn) {
+  longhaul::degen::Request apply{.kind = longhaul::degen::RequestKind::apply,
+                                 .engine = "netem",
+                                 .parameters = {{"delay", Value{5'000'000}}},
+                                 .client = {}};
+  const auto text = to_json(Request{.id = 2, .kind = RequestKind::degen, .degen = apply});
+  const auto back = request_from_json(text);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->degen->kind, longhaul::degen::RequestKind::apply);
+  EXPECT_EQ(back->degen->parameters.at("delay"), Value{5'000'000});
+  apply.engine = "net em";
+  EXPECT_THAT(error_of(to_json(Request{.id = 2, .kind = RequestKind::degen, .degen = apply})),
+              HasSubstr("degen.engine"));
+}
+
+}  // namespace
+}  // namespace longhaul::agents
