@@ -22,13 +22,15 @@ Result<Reply> ask(Client& client, const Request& request) {
   return reply;
 }
 
-void print(const Report& report, bool json) { fmt::print("{}{}", json ? to_json(report) : to_text(report), json ? "\n" : ""); }
+void print(const Report& report, bool json) {
+  fmt::print("{}{}", json ? to_json(report) : to_text(report), json ? "\n" : "");
+}
 
 std::string progress_line(const Report& report) {
   const auto part = [](const DirectionReport& r) {
     if (r.samples == 0) return std::string{"no probes"};
-    return fmt::format("{} (p99 {}, {} probes, {} lost)",
-                       short_time(r.unimpaired_samples > 0 ? r.achieved : r.median), short_time(r.p99), r.samples, r.lost);
+    return fmt::format("{} (p99 {}, {} probes, {} lost)", short_time(r.unimpaired_samples > 0 ? r.achieved : r.median),
+                       short_time(r.p99), r.samples, r.lost);
   };
   return fmt::format("measured: forward {}, back {}", part(report.forward), part(report.back));
 }
@@ -68,12 +70,17 @@ Result<ExitCode> apply(const ApplyOptions& options) {
 
   auto client = Client::connect(options.socket);
   if (!client) return tl::unexpected(client.error());
-  Request request{.kind = RequestKind::apply, .engine = options.engine, .parameters = options.parameters, .force = {}, .client = "degen apply"};
+  Request request{.kind = RequestKind::apply,
+                  .engine = options.engine,
+                  .parameters = options.parameters,
+                  .force = {},
+                  .client = "degen apply"};
   auto reply = ask(*client, request);
   if (!reply) return tl::unexpected(reply.error());
   if (!options.json) {
     print(*reply->report, false);
-    fmt::print("applied; it is held {}\n", options.duration ? "for " + format_quantity(Kind::duration, options.duration->count()) : "until Ctrl-C");
+    fmt::print("applied; it is held {}\n",
+               options.duration ? "for " + format_quantity(Kind::duration, options.duration->count()) : "until Ctrl-C");
     std::fflush(stdout);
   }
 
@@ -96,7 +103,8 @@ Result<ExitCode> apply(const ApplyOptions& options) {
       }
       reply = ask(*client, look);  // renews the lease too
       if (!reply) return tl::unexpected(reply.error());
-      if (!reply->held) return fail("degen no longer applies it: another client took the router, or this one was silent for too long");
+      if (!reply->held)
+        return fail("degen no longer applies it: another client took the router, or this one was silent for too long");
       progress.update(*reply->report);
     }
   }
@@ -104,7 +112,8 @@ Result<ExitCode> apply(const ApplyOptions& options) {
   reply = ask(*client, look);
   if (!reply) return tl::unexpected(reply.error());
   print(*reply->report, options.json);
-  const auto cleared = ask(*client, {.kind = RequestKind::clear, .engine = {}, .parameters = {}, .force = {}, .client = {}});
+  const auto cleared =
+      ask(*client, {.kind = RequestKind::clear, .engine = {}, .parameters = {}, .force = {}, .client = {}});
   if (!cleared) return tl::unexpected(cleared.error());
   return interrupted ? ExitCode::interrupted : ExitCode::ok;
 }
@@ -112,7 +121,8 @@ Result<ExitCode> apply(const ApplyOptions& options) {
 Result<ExitCode> show(const std::string& socket, bool json) {
   auto client = Client::connect(socket);
   if (!client) return tl::unexpected(client.error());
-  const auto reply = ask(*client, {.kind = RequestKind::show, .engine = {}, .parameters = {}, .force = {}, .client = "degen show"});
+  const auto reply =
+      ask(*client, {.kind = RequestKind::show, .engine = {}, .parameters = {}, .force = {}, .client = "degen show"});
   if (!reply) return tl::unexpected(reply.error());
   print(*reply->report, json);
   return ExitCode::ok;
@@ -121,7 +131,8 @@ Result<ExitCode> show(const std::string& socket, bool json) {
 Result<ExitCode> clear(const std::string& socket, bool force, bool json) {
   auto client = Client::connect(socket);
   if (!client) return tl::unexpected(client.error());
-  const auto reply = ask(*client, {.kind = RequestKind::clear, .engine = {}, .parameters = {}, .force = force, .client = "degen clear"});
+  const auto reply = ask(
+      *client, {.kind = RequestKind::clear, .engine = {}, .parameters = {}, .force = force, .client = "degen clear"});
   if (!reply) return tl::unexpected(reply.error());
   if (!reply->report->holder.empty())
     return fail("{} holds the router and is alive: end it, or use --force", reply->report->holder);

@@ -1,8 +1,8 @@
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <functional>
-#include <fmt/ranges.h>
 
 #include "common/version.hh"
 #include "degen/cli/commands.hh"
@@ -43,7 +43,8 @@ void add_axes(CLI::App& command, Parameters& parameters) {
   }
 }
 
-CLI::Option* add_duration(CLI::App& command, const std::string& name, std::function<void(Nanoseconds)> take, const std::string& help) {
+CLI::Option* add_duration(CLI::App& command, const std::string& name, std::function<void(Nanoseconds)> take,
+                          const std::string& help) {
   return command.add_option_function<std::string>(
       name,
       [name, take](const std::string& text) {
@@ -66,24 +67,34 @@ int run(int argc, char** argv) {
   bool force = false;
   ServeOptions serve_options;
   ApplyOptions apply_options;
-  const auto add_socket = [&](CLI::App& command) { command.add_option("--socket", socket, "socket of the service")->capture_default_str(); };
+  const auto add_socket = [&](CLI::App& command) {
+    command.add_option("--socket", socket, "socket of the service")->capture_default_str();
+  };
   const auto add_json = [&](CLI::App& command) { command.add_flag("--json", json, "print one JSON document"); };
 
   auto& serving = *app.add_subcommand("serve", "the service on the router; needs CAP_NET_ADMIN and CAP_NET_RAW");
-  serving.add_option("--client-side", serve_options.client_side, "interfaces towards the clients, separated by commas")->delimiter(',')->required();
-  serving.add_option("--server-side", serve_options.server_side, "interfaces towards the servers")->delimiter(',')->required();
+  serving.add_option("--client-side", serve_options.client_side, "interfaces towards the clients, separated by commas")
+      ->delimiter(',')
+      ->required();
+  serving.add_option("--server-side", serve_options.server_side, "interfaces towards the servers")
+      ->delimiter(',')
+      ->required();
   serving.add_option("--socket", serve_options.socket, "socket for clients [RUN-DIR/degen.sock]");
-  serving.add_option("--run-dir", serve_options.run_directory, "where it writes what it owns in the kernel")->capture_default_str();
+  serving.add_option("--run-dir", serve_options.run_directory, "where it writes what it owns in the kernel")
+      ->capture_default_str();
   serving.add_option("--group", serve_options.group, "group that may use the socket");
   serving.add_option("--socket-mode", serve_options.mode, "mode of the socket, octal")->capture_default_str();
-  add_duration(serving, "--spin", [&](Nanoseconds value) { serve_options.spin = value; },
-               "engine nfqueue spins for this long before a packet is due: sharper, but takes the processor [0]");
+  add_duration(
+      serving, "--spin", [&](Nanoseconds value) { serve_options.spin = value; },
+      "engine nfqueue spins for this long before a packet is due: sharper, but takes the processor [0]");
 
   auto& applying = *app.add_subcommand("apply", "impair, and stay in the foreground until Ctrl-C");
   add_socket(applying);
   add_json(applying);
-  applying.add_option("--engine", apply_options.engine, fmt::format("{}", fmt::join(engine_names(), " or ")))->capture_default_str();
-  add_duration(applying, "--for", [&](Nanoseconds value) { apply_options.duration = value; }, "end after this time");
+  applying.add_option("--engine", apply_options.engine, fmt::format("{}", fmt::join(engine_names(), " or ")))
+      ->capture_default_str();
+  add_duration(
+      applying, "--for", [&](Nanoseconds value) { apply_options.duration = value; }, "end after this time");
   add_axes(applying, apply_options.parameters);
 
   auto& showing = *app.add_subcommand("show", "what is applied, by whom, and the delay that probes meet");

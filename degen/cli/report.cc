@@ -8,9 +8,9 @@ std::string line(std::string_view name, const DirectionReport& r) {
   const bool measured = r.samples > 0;
   const auto time = [&](bool known, std::int64_t value) { return known ? short_time(value) : std::string{"-"}; };
   return fmt::format("{:<8} {:>9} {:>11} {:>9} {:>9} {:>9} {:>11} {:>7} {:>5} {:>8} {:>8}\n", name, short_time(r.asked),
-                     short_time(r.programmed), time(measured && r.unimpaired_samples > 0, r.achieved), time(measured, r.median),
-                     time(measured, r.p99), time(r.unimpaired_samples > 0, r.unimpaired), r.samples, r.lost, r.dropped,
-                     r.queue_limit);
+                     short_time(r.programmed), time(measured && r.unimpaired_samples > 0, r.achieved),
+                     time(measured, r.median), time(measured, r.p99), time(r.unimpaired_samples > 0, r.unimpaired),
+                     r.samples, r.lost, r.dropped, r.queue_limit);
 }
 
 }  // namespace
@@ -30,14 +30,16 @@ std::string to_text(const Report& report) {
     text = "nothing is applied\n";
   } else {
     const auto impairment = make_impairment(report.parameters);
-    text = fmt::format("{} ({}), held by {}\n", impairment ? describe(*impairment) : std::string{"?"}, report.engine, report.holder);
+    text = fmt::format("{} ({}), held by {}\n", impairment ? describe(*impairment) : std::string{"?"}, report.engine,
+                       report.holder);
   }
-  text += fmt::format("{:<8} {:>9} {:>11} {:>9} {:>9} {:>9} {:>11} {:>7} {:>5} {:>8} {:>8}\n", "", "asked", "programmed", "achieved",
-                      "p50", "p99", "unimpaired", "probes", "lost", "dropped", "queue");
+  text += fmt::format("{:<8} {:>9} {:>11} {:>9} {:>9} {:>9} {:>11} {:>7} {:>5} {:>8} {:>8}\n", "", "asked",
+                      "programmed", "achieved", "p50", "p99", "unimpaired", "probes", "lost", "dropped", "queue");
   text += line("forward", report.forward);
   text += line("back", report.back);
   if (report.forward.samples + report.back.samples == 0)
-    text += "no probes have come: start `longhaul-bench probe --listen` and `--connect` on the ends to measure the delay\n";
+    text +=
+        "no probes have come: start `longhaul-bench probe --listen` and `--connect` on the ends to measure the delay\n";
   return text;
 }
 

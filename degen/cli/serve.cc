@@ -51,10 +51,12 @@ Result<void> check_interfaces(const ServeOptions& options) {
 }
 
 Result<SocketOptions> socket_options(const ServeOptions& options) {
-  SocketOptions socket{.path = options.socket.empty() ? options.run_directory + "/degen.sock" : options.socket, .group = {}};
+  SocketOptions socket{.path = options.socket.empty() ? options.run_directory + "/degen.sock" : options.socket,
+                       .group = {}};
   unsigned mode = 0;
   const auto* end = options.mode.data() + options.mode.size();
-  if (const auto [at, ec] = std::from_chars(options.mode.data(), end, mode, 8); ec != std::errc{} || at != end || mode > 0777)
+  if (const auto [at, ec] = std::from_chars(options.mode.data(), end, mode, 8);
+      ec != std::errc{} || at != end || mode > 0777)
     return refuse("--socket-mode: expected an octal mode such as 0660, got '{}'", options.mode);
   socket.mode = static_cast<mode_t>(mode);
   if (options.group) {

@@ -16,15 +16,20 @@ namespace longhaul::degen {
 Result<Client> Client::connect(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return refuse("{}: longer than a socket's path may be ({})", path, sizeof address.sun_path - 1);
+  if (path.size() >= sizeof address.sun_path)
+    return refuse("{}: longer than a socket's path may be ({})", path, sizeof address.sun_path - 1);
   std::memcpy(address.sun_path, path.data(), path.size());
   OwnFd socket{check(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "create a unix socket")};
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return Client{std::move(socket)};
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    return Client{std::move(socket)};
   const int error = errno;
   if (error == ENOENT || error == ECONNREFUSED)
     return fail("{}: no degen service listens there; start `degen serve`, or name its socket with --socket", path);
   if (error == EACCES)
-    return fail("{}: permission denied; become a member of the socket's group, or start `degen serve` with --group or --socket-mode", path);
+    return fail(
+        "{}: permission denied; become a member of the socket's group, or start `degen serve` with --group or "
+        "--socket-mode",
+        path);
   return fail("{}: cannot connect: {}", path, errno_text(error));
 }
 
@@ -40,7 +45,8 @@ Result<Reply> Client::request(const Request& request, std::chrono::milliseconds 
   }
   std::string text;
   while (!decoder_.next(text)) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return fail("degen did not answer within {} ms", timeout.count());
     pollfd wait{.fd = socket_.get(), .events = POLLIN, .revents = 0};
     const int ready = ::poll(&wait, 1, static_cast<int>(left.count()) + 1);
@@ -51,7 +57,8 @@ Result<Reply> Client::request(const Request& request, std::chrono::milliseconds 
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail("lost the connection to degen: {}", errno_text(errno));
     if (count == 0) return fail("degen closed the connection");
-    if (auto ok = decoder_.feed({buffer.data(), static_cast<std::size_t>(count)}); !ok) return tl::unexpected(ok.error());
+    if (auto ok = decoder_.feed({buffer.data(), static_cast<std::size_t>(count)}); !ok)
+      return tl::unexpected(ok.error());
   }
   return reply_from_json(text);
 }

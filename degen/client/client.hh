@@ -1,4 +1,5 @@
-// A blocking client of degen's socket, for the CLI and for tests. (The agent has its own on Asio; both use messages.hh.)
+// A blocking client of degen's socket, for the CLI and for tests. (The agent has its own on Asio; both use
+// messages.hh.)
 #pragma once
 
 #include <chrono>
@@ -14,7 +15,8 @@ namespace longhaul::degen {
 /// One connection = one client: what it applied goes when this object goes. Not for several threads.
 class Client {
  public:
-  /// Connects to the socket at `path`. The error says whether the service is missing or access is denied, and the remedy.
+  /// Connects to the socket at `path`. The error says whether the service is missing or access is denied, and the
+  /// remedy.
   static Result<Client> connect(const std::string& path);
   /// Over a connected stream socket.
   explicit Client(OwnFd socket) : socket_(std::move(socket)) {}

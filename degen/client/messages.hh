@@ -27,7 +27,8 @@ inline constexpr std::size_t kMaxRequest = 64 * 1024;
 inline constexpr std::uint64_t kEnoughSamples = 20;
 
 enum class RequestKind {
-  apply,     ///< impair: `engine`, `parameters`; replaces what this client applied before. Refused while another client holds
+  apply,     ///< impair: `engine`, `parameters`; replaces what this client applied before. Refused while another client
+             ///< holds
   clear,     ///< take away what this client applied; ok when it applied nothing. With `force`: what any client applied
   show,      ///< what is applied by whom and measured so far; changes nothing; anyone may
   measure,   ///< the measured window; ends it and begins the next. Refused while another client holds
@@ -45,8 +46,8 @@ struct Request {
 };
 BOOST_DESCRIBE_STRUCT(Request, (), (version, kind, engine, parameters, force, client))
 
-/// One direction of the router. Times in ns. Residence = time from arrival on one interface to transmission on the other,
-/// by the kernel's own timestamps on one clock, of the probes since the last apply, clear or measure.
+/// One direction of the router. Times in ns. Residence = time from arrival on one interface to transmission on the
+/// other, by the kernel's own timestamps on one clock, of the probes since the last apply, clear or measure.
 struct DirectionReport {
   std::int64_t asked = 0;       ///< one-way delay of the impairment
   std::int64_t programmed = 0;  ///< what the engine was told: asked less its lateness, never below 0
@@ -55,20 +56,21 @@ struct DirectionReport {
   std::int64_t p99 = 0;
   std::int64_t min = 0;
   std::int64_t max = 0;
-  std::int64_t unimpaired = 0;          ///< median residence in the last window (kEnoughSamples or more) in which nobody held the router
-  std::uint64_t unimpaired_samples = 0; ///< 0: it was never measured, and `unimpaired` is 0
+  std::int64_t unimpaired =
+      0;  ///< median residence in the last window (kEnoughSamples or more) in which nobody held the router
+  std::uint64_t unimpaired_samples = 0;  ///< 0: it was never measured, and `unimpaired` is 0
   std::uint64_t samples = 0;
-  std::uint64_t lost = 0;        ///< probes that entered the router and did not leave
-  std::uint64_t duplicated = 0;  ///< probes that left more than once
-  std::uint64_t reordered = 0;   ///< probes that left before one that had arrived earlier
-  std::uint64_t dropped = 0;     ///< packets, by the engine's own counters: asked losses and full queues together
-  std::uint64_t overflowed = 0;  ///< of these, lost to a full queue, where the engine can tell
-  std::uint64_t queue_limit = 0; ///< packets; 0: nothing is applied in this direction
-  std::int64_t lateness = 0;     ///< degen's estimate for this engine and delay, used by the next apply
+  std::uint64_t lost = 0;         ///< probes that entered the router and did not leave
+  std::uint64_t duplicated = 0;   ///< probes that left more than once
+  std::uint64_t reordered = 0;    ///< probes that left before one that had arrived earlier
+  std::uint64_t dropped = 0;      ///< packets, by the engine's own counters: asked losses and full queues together
+  std::uint64_t overflowed = 0;   ///< of these, lost to a full queue, where the engine can tell
+  std::uint64_t queue_limit = 0;  ///< packets; 0: nothing is applied in this direction
+  std::int64_t lateness = 0;      ///< degen's estimate for this engine and delay, used by the next apply
 };
 BOOST_DESCRIBE_STRUCT(DirectionReport, (),
-                      (asked, programmed, achieved, median, p99, min, max, unimpaired, unimpaired_samples, samples, lost, duplicated,
-                       reordered, dropped, overflowed, queue_limit, lateness))
+                      (asked, programmed, achieved, median, p99, min, max, unimpaired, unimpaired_samples, samples,
+                       lost, duplicated, reordered, dropped, overflowed, queue_limit, lateness))
 
 struct Report {
   bool impaired = false;  ///< something is applied (a delay of 0 in every direction applies nothing)

@@ -15,11 +15,15 @@ std::optional<QdiscFacts> find(const std::map<int, QdiscFacts>& roots, int index
   return it == roots.end() ? std::nullopt : std::optional{it->second};
 }
 
-int index_of(const std::string& interface) { return static_cast<int>(if_nametoindex(interface.c_str())); }
+int index_of(const std::string& interface) {
+  return static_cast<int>(if_nametoindex(interface.c_str()));
+}
 
 }  // namespace
 
-NetemEngine::~NetemEngine() { clear(); }
+NetemEngine::~NetemEngine() {
+  clear();
+}
 
 std::map<int, QdiscFacts> NetemEngine::roots() {
   std::map<int, QdiscFacts> roots;
@@ -43,7 +47,8 @@ Result<void> NetemEngine::apply(const Plan& plan) {
   if (auto ok = check(plan); !ok) return ok;
   // What the plan no longer names goes first; what it still names is changed in place and keeps its packets.
   for (const auto& old : applied_) {
-    const bool stays = std::any_of(plan.qdiscs.begin(), plan.qdiscs.end(), [&](const auto& q) { return q.interface == old.interface; });
+    const bool stays = std::any_of(plan.qdiscs.begin(), plan.qdiscs.end(),
+                                   [&](const auto& q) { return q.interface == old.interface; });
     if (!stays) remove(old.interface);
   }
   applied_ = plan.qdiscs;

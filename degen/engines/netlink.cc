@@ -33,14 +33,17 @@ int pass_on(nl_msg* message, void* each) {
 
 RouteSocket::RouteSocket() : socket_(nl_socket_alloc()) {
   if (!socket_) throw std::bad_alloc{};
-  if (const int result = nl_connect(socket_.get(), NETLINK_ROUTE); result < 0) throw_libnl("open a route netlink socket", result);
+  if (const int result = nl_connect(socket_.get(), NETLINK_ROUTE); result < 0)
+    throw_libnl("open a route netlink socket", result);
 }
 
 void RouteSocket::send(std::span<const std::byte> bytes) {
   std::vector<std::byte> copy{bytes.begin(), bytes.end()};
-  const std::unique_ptr<nl_msg, void (*)(nl_msg*)> message{nlmsg_convert(reinterpret_cast<nlmsghdr*>(copy.data())), nlmsg_free};
+  const std::unique_ptr<nl_msg, void (*)(nl_msg*)> message{nlmsg_convert(reinterpret_cast<nlmsghdr*>(copy.data())),
+                                                           nlmsg_free};
   if (!message) throw std::bad_alloc{};
-  if (const int result = nl_send_auto(socket_.get(), message.get()); result < 0) throw_libnl("send a netlink request", result);
+  if (const int result = nl_send_auto(socket_.get(), message.get()); result < 0)
+    throw_libnl("send a netlink request", result);
 }
 
 int RouteSocket::request(std::span<const std::byte> message) {
@@ -56,7 +59,8 @@ int RouteSocket::request(std::span<const std::byte> message) {
 void RouteSocket::dump(std::span<const std::byte> message, const std::function<void(const nlmsghdr&)>& each) {
   int error = 0;
   nl_socket_modify_err_cb(socket_.get(), NL_CB_CUSTOM, note_error, &error);
-  nl_socket_modify_cb(socket_.get(), NL_CB_VALID, NL_CB_CUSTOM, pass_on, const_cast<std::function<void(const nlmsghdr&)>*>(&each));
+  nl_socket_modify_cb(socket_.get(), NL_CB_VALID, NL_CB_CUSTOM, pass_on,
+                      const_cast<std::function<void(const nlmsghdr&)>*>(&each));
   send(message);
   const int result = nl_recvmsgs_default(socket_.get());
   nl_socket_modify_cb(socket_.get(), NL_CB_VALID, NL_CB_DEFAULT, nullptr, nullptr);

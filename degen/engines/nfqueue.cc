@@ -14,11 +14,14 @@ const std::string kDeleteTable = fmt::format("delete table inet {}", kOwnTable);
 
 }  // namespace
 
-NfqueueEngine::~NfqueueEngine() { clear(); }
+NfqueueEngine::~NfqueueEngine() {
+  clear();
+}
 
 Result<void> NfqueueEngine::check(const Plan& plan) {
   for (const auto& queue : plan.queues)
-    if (if_nametoindex(queue.interface.c_str()) == 0) return refuse("{}: there is no such network interface", queue.interface);
+    if (if_nametoindex(queue.interface.c_str()) == 0)
+      return refuse("{}: there is no such network interface", queue.interface);
   return {};
 }
 
@@ -44,7 +47,8 @@ Result<void> NfqueueEngine::apply(const Plan& plan) {
 void NfqueueEngine::clear() noexcept {
   // The rules go first: what arrives from now on is not queued, what waits is let go by the workers.
   if (table_) {
-    if (auto gone = nft_.run(kDeleteTable); !gone) log::error("cannot remove table inet {}: {}", kOwnTable, gone.error().message);
+    if (auto gone = nft_.run(kDeleteTable); !gone)
+      log::error("cannot remove table inet {}: {}", kOwnTable, gone.error().message);
     table_ = false;
   }
   workers_.clear();

@@ -5,7 +5,8 @@
 namespace longhaul::degen {
 
 Nft::Nft() : context_(nft_ctx_new(NFT_CTX_DEFAULT)) {
-  if (!context_ || nft_ctx_buffer_output(context_.get()) != 0 || nft_ctx_buffer_error(context_.get()) != 0) throw std::bad_alloc{};
+  if (!context_ || nft_ctx_buffer_output(context_.get()) != 0 || nft_ctx_buffer_error(context_.get()) != 0)
+    throw std::bad_alloc{};
 }
 
 Result<std::string> Nft::run(const std::string& commands) {

@@ -7,8 +7,8 @@
 #include <netlink/msg.h>
 
 #include <algorithm>
-#include <limits>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -78,7 +78,8 @@ tcmsg root_of(int index) {
 
 // The old 32-bit fields count in ticks of 64 ns; the 64-bit attributes, which every kernel since 4.15 reads, win.
 std::uint32_t ticks(Nanoseconds time) {
-  return static_cast<std::uint32_t>(std::min<std::int64_t>(time.count() >> 6, std::numeric_limits<std::uint32_t>::max()));
+  return static_cast<std::uint32_t>(
+      std::min<std::int64_t>(time.count() >> 6, std::numeric_limits<std::uint32_t>::max()));
 }
 
 }  // namespace
@@ -107,7 +108,8 @@ std::vector<std::byte> netem_message(int index, const NetemQdisc& qdisc, QdiscRe
     message.close(loss);
   }
   tc_netem_rate rate{};
-  rate.rate = static_cast<std::uint32_t>(std::min<std::uint64_t>(qdisc.rate, std::numeric_limits<std::uint32_t>::max()));
+  rate.rate =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(qdisc.rate, std::numeric_limits<std::uint32_t>::max()));
   message.put(TCA_NETEM_RATE, rate);
   if (qdisc.rate > rate.rate) message.put(TCA_NETEM_RATE64, qdisc.rate);
   message.put(TCA_NETEM_LATENCY64, std::int64_t{qdisc.latency.count()});
@@ -129,7 +131,9 @@ std::vector<std::byte> dump_message() {
   return message.bytes();
 }
 
-bool QdiscFacts::root() const { return parent == TC_H_ROOT; }
+bool QdiscFacts::root() const {
+  return parent == TC_H_ROOT;
+}
 
 std::optional<QdiscFacts> parse_qdisc(const nlmsghdr& message) {
   // libnl's parsers take non-const pointers but only read.
@@ -138,7 +142,8 @@ std::optional<QdiscFacts> parse_qdisc(const nlmsghdr& message) {
   nlattr* attributes[TCA_MAX + 1];
   if (nlmsg_parse(mutable_message, sizeof(tcmsg), attributes, TCA_MAX, nullptr) < 0) return {};
   const auto* header = static_cast<const tcmsg*>(nlmsg_data(mutable_message));
-  QdiscFacts facts{.index = header->tcm_ifindex, .handle = header->tcm_handle, .parent = header->tcm_parent, .kind = {}};
+  QdiscFacts facts{
+      .index = header->tcm_ifindex, .handle = header->tcm_handle, .parent = header->tcm_parent, .kind = {}};
   if (attributes[TCA_KIND] != nullptr)
     facts.kind.assign(static_cast<const char*>(nla_data(attributes[TCA_KIND])),
                       strnlen(static_cast<const char*>(nla_data(attributes[TCA_KIND])),
@@ -146,7 +151,8 @@ std::optional<QdiscFacts> parse_qdisc(const nlmsghdr& message) {
   if (attributes[TCA_STATS2] != nullptr) {
     nlattr* statistics[TCA_STATS_MAX + 1];
     if (nla_parse_nested(statistics, TCA_STATS_MAX, attributes[TCA_STATS2], nullptr) == 0 &&
-        statistics[TCA_STATS_QUEUE] != nullptr && nla_len(statistics[TCA_STATS_QUEUE]) >= static_cast<int>(sizeof(gnet_stats_queue))) {
+        statistics[TCA_STATS_QUEUE] != nullptr &&
+        nla_len(statistics[TCA_STATS_QUEUE]) >= static_cast<int>(sizeof(gnet_stats_queue))) {
       const auto* queue = static_cast<const gnet_stats_queue*>(nla_data(statistics[TCA_STATS_QUEUE]));
       facts.drops = queue->drops;
       facts.queued = queue->qlen;
@@ -163,9 +169,11 @@ RootState judge_root(const std::optional<QdiscFacts>& root) {
 
 Result<void> check_root(const std::string& interface, const std::optional<QdiscFacts>& root) {
   if (judge_root(root) != RootState::foreign) return {};
-  return refuse("{}: a root qdisc that is not degen's stands there: {} {:x}:{}; it is left alone. Remove it (tc qdisc del dev {} root) or use engine nfqueue",
-                interface, root->kind, root->handle >> 16,
-                (root->handle & 0xffff) == 0 ? std::string{} : fmt::format("{:x}", root->handle & 0xffff), interface);
+  return refuse(
+      "{}: a root qdisc that is not degen's stands there: {} {:x}:{}; it is left alone. Remove it (tc qdisc del dev {} "
+      "root) or use engine nfqueue",
+      interface, root->kind, root->handle >> 16,
+      (root->handle & 0xffff) == 0 ? std::string{} : fmt::format("{:x}", root->handle & 0xffff), interface);
 }
 
 }  // namespace longhaul::degen

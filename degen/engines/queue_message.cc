@@ -32,7 +32,9 @@ void acknowledge(Message& message) {
   message.header()->nlmsg_seq = kConfigurationSequence;
 }
 
-std::uint64_t from_big_endian(std::uint64_t value) { return be64toh(value); }
+std::uint64_t from_big_endian(std::uint64_t value) {
+  return be64toh(value);
+}
 
 }  // namespace
 
@@ -62,7 +64,8 @@ std::vector<std::byte> unbind_message(std::uint16_t queue) {
 void append_verdict(std::vector<std::byte>& buffer, std::uint16_t queue, const Verdict& verdict) {
   const bool batch = verdict.kind == VerdictKind::accept_through;
   Message message{batch ? NFQNL_MSG_VERDICT_BATCH : NFQNL_MSG_VERDICT, queue};
-  nfq_nlmsg_verdict_put(message.header(), static_cast<int>(verdict.id), verdict.kind == VerdictKind::drop ? NF_DROP : NF_ACCEPT);
+  nfq_nlmsg_verdict_put(message.header(), static_cast<int>(verdict.id),
+                        verdict.kind == VerdictKind::drop ? NF_DROP : NF_ACCEPT);
   message.append_to(buffer);
 }
 
@@ -71,15 +74,18 @@ std::optional<QueuedPacket> parse_packet(const nlmsghdr& message) {
   std::array<nlattr*, NFQA_MAX + 1> attributes{};
   if (nfq_nlmsg_parse(&message, attributes.data()) < 0 || attributes[NFQA_PACKET_HDR] == nullptr) return {};
   QueuedPacket packet{.stamp = {}};
-  packet.id = ntohl(static_cast<const nfqnl_msg_packet_hdr*>(mnl_attr_get_payload(attributes[NFQA_PACKET_HDR]))->packet_id);
+  packet.id =
+      ntohl(static_cast<const nfqnl_msg_packet_hdr*>(mnl_attr_get_payload(attributes[NFQA_PACKET_HDR]))->packet_id);
   if (attributes[NFQA_CAP_LEN] != nullptr) {
     packet.bytes = ntohl(mnl_attr_get_u32(attributes[NFQA_CAP_LEN]));
   } else if (attributes[NFQA_PAYLOAD] != nullptr) {
     packet.bytes = mnl_attr_get_payload_len(attributes[NFQA_PAYLOAD]);
   }
   if (attributes[NFQA_TIMESTAMP] != nullptr) {
-    const auto* stamp = static_cast<const nfqnl_msg_packet_timestamp*>(mnl_attr_get_payload(attributes[NFQA_TIMESTAMP]));
-    packet.stamp = std::chrono::seconds{from_big_endian(stamp->sec)} + std::chrono::microseconds{from_big_endian(stamp->usec)};
+    const auto* stamp =
+        static_cast<const nfqnl_msg_packet_timestamp*>(mnl_attr_get_payload(attributes[NFQA_TIMESTAMP]));
+    packet.stamp =
+        std::chrono::seconds{from_big_endian(stamp->sec)} + std::chrono::microseconds{from_big_endian(stamp->usec)};
   }
   return packet;
 }

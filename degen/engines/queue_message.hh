@@ -16,8 +16,8 @@ namespace longhaul::degen {
 /// Sequence number of bind and unbind; verdicts have 0. So their answers can be told apart.
 inline constexpr std::uint32_t kConfigurationSequence = 1;
 
-/// Binds a queue to the sending socket (asks for an acknowledgement): at most `limit` packets, GSO packets whole, and of
-/// each packet its metadata only, or (`lengths`) enough to know its length.
+/// Binds a queue to the sending socket (asks for an acknowledgement): at most `limit` packets, GSO packets whole, and
+/// of each packet its metadata only, or (`lengths`) enough to know its length.
 std::vector<std::byte> bind_message(std::uint16_t queue, std::uint32_t limit, bool lengths);
 
 std::vector<std::byte> unbind_message(std::uint16_t queue);

@@ -41,9 +41,11 @@ OwnFd netfilter_socket() {
   OwnFd fd{check(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER), "open a netfilter netlink socket")};
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
-  check(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), "bind a netfilter netlink socket");
+  check(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+        "bind a netfilter netlink socket");
   // A full socket buffer loses packets; and an error of it would hide the next ones.
-  check(::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer), "raise a netlink socket's buffer");
+  check(::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer),
+        "raise a netlink socket's buffer");
   const int on = 1;
   check(::setsockopt(fd.get(), SOL_NETLINK, NETLINK_NO_ENOBUFS, &on, sizeof on), "set NETLINK_NO_ENOBUFS");
   return fd;
@@ -51,7 +53,8 @@ OwnFd netfilter_socket() {
 
 // The kernel stamps arriving packets only while some socket asks for stamps.
 OwnFd stamping_socket() {
-  OwnFd fd{check(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "create a socket that makes the kernel stamp packets")};
+  OwnFd fd{
+      check(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "create a socket that makes the kernel stamp packets")};
   const int on = 1;
   check(::setsockopt(fd.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on), "set SO_TIMESTAMPNS");
   return fd;
@@ -115,14 +118,16 @@ QueueWorker::QueueWorker(const PacketQueue& queue, const WorkerOptions& options)
       stamps_(stamping_socket()) {
   const bool lengths = queue.direction.rate.bits_per_second > 0;
   if (const int error = configure(socket_.get(), bind_message(queue.number, queue.limit, lengths)); error != 0)
-    throw_errno(fmt::format("bind netfilter queue {}{}", queue.number, error == EBUSY || error == EPERM ? " (another program holds it?)" : ""),
+    throw_errno(fmt::format("bind netfilter queue {}{}", queue.number,
+                            error == EBUSY || error == EPERM ? " (another program holds it?)" : ""),
                 error);
   thread_ = std::jthread{[this] { run(); }};
 }
 
 QueueWorker::~QueueWorker() {
   const std::uint64_t one = 1;
-  if (::write(stop_.get(), &one, sizeof one) < 0) log::error("cannot stop netfilter queue {}: {}", queue_.number, errno_text(errno));
+  if (::write(stop_.get(), &one, sizeof one) < 0)
+    log::error("cannot stop netfilter queue {}: {}", queue_.number, errno_text(errno));
   if (thread_.joinable()) thread_.join();
   if (!socket_) return;
   // Acknowledged, so that the number is free when this returns.
@@ -133,7 +138,8 @@ QueueWorker::~QueueWorker() {
 void QueueWorker::run() noexcept {
   pthread_setname_np(pthread_self(), fmt::format("q-{}", queue_.interface).substr(0, 15).c_str());
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-  // Before busy workloads when they share a processor. Without the privilege the delays are as good as the scheduler is.
+  // Before busy workloads when they share a processor. Without the privilege the delays are as good as the scheduler
+  // is.
   const sched_param priority{.sched_priority = 1};
   if (const int error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority); error != 0)
     log::debug("netfilter queue {} runs without real-time priority: {}", queue_.number, errno_text(error));
@@ -141,7 +147,8 @@ void QueueWorker::run() noexcept {
     loop();
   } catch (const std::exception& e) {
     // Without its socket the queue is gone and the rule's `bypass` lets packets pass.
-    log::error("netfilter queue {} ({}) has stopped, packets pass unimpaired: {}", queue_.number, queue_.interface, e.what());
+    log::error("netfilter queue {} ({}) has stopped, packets pass unimpaired: {}", queue_.number, queue_.interface,
+               e.what());
     socket_.reset();
   }
 }
@@ -154,7 +161,8 @@ void QueueWorker::loop() {
   const auto send = [&] {
     for (const auto& verdict : verdicts) append_verdict(out, queue_.number, verdict);
     verdicts.clear();
-    // The kernel handles all messages of one send before it returns. A packet that is gone (ENOENT) is no error of ours.
+    // The kernel handles all messages of one send before it returns. A packet that is gone (ENOENT) is no error of
+    // ours.
     if (!out.empty() && ::send(socket_.get(), out.data(), out.size(), 0) < 0 && errno != ENOENT && errno != EINTR)
       throw_errno("send verdicts");
     out.clear();

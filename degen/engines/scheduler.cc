@@ -20,7 +20,9 @@ Scheduler::Scheduler(const Direction& direction, std::uint32_t limit, std::uint3
   }
 }
 
-bool Scheduler::chance(std::uint32_t probability) { return probability > 0 && random_() <= probability; }
+bool Scheduler::chance(std::uint32_t probability) {
+  return probability > 0 && random_() <= probability;
+}
 
 bool Scheduler::lose() {
   if (burst_leave_ == 0) return chance(loss_);
@@ -48,12 +50,14 @@ void Scheduler::arrive(const Arrival& arrival, std::vector<Verdict>& verdicts) {
   auto due = arrival.time;
   if (const auto rate = direction_.rate.bits_per_second; rate > 0) {
     // On the link one after the other; then the delay of the distance, for each on its own.
-    link_free_ = std::max(link_free_, arrival.time) +
-                 Nanoseconds{static_cast<std::int64_t>(static_cast<double>(arrival.bytes) * 8e9 / static_cast<double>(rate))};
+    link_free_ =
+        std::max(link_free_, arrival.time) +
+        Nanoseconds{static_cast<std::int64_t>(static_cast<double>(arrival.bytes) * 8e9 / static_cast<double>(rate))};
     due = link_free_;
   }
   due += direction_.delay;
-  if (direction_.jitter.count() > 0) due += draw_deviation(direction_.distribution, direction_.jitter, static_cast<std::uint32_t>(random_()));
+  if (direction_.jitter.count() > 0)
+    due += draw_deviation(direction_.distribution, direction_.jitter, static_cast<std::uint32_t>(random_()));
   Waiting waiting{.due = due, .turn = turn_++, .id = arrival.id};
   if (!in_order_) {
     heap_.push(waiting);

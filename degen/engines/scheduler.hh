@@ -1,7 +1,8 @@
 // When each packet of a netfilter queue leaves. Pure: arrivals and the time go in, verdicts come out.
 //
-// A packet's delay counts from its own arrival, so a burst keeps its spacing and delays never add up (paper, section 3).
-// The kernel's batch verdict accepts every packet up to an id; so as long as order is kept one FIFO is all there is.
+// A packet's delay counts from its own arrival, so a burst keeps its spacing and delays never add up (paper, section
+// 3). The kernel's batch verdict accepts every packet up to an id; so as long as order is kept one FIFO is all there
+// is.
 #pragma once
 
 #include <chrono>
@@ -79,7 +80,7 @@ class Scheduler {
   std::uint64_t turn_ = 0;
   std::uint64_t lost_ = 0;
   std::uint64_t overflowed_ = 0;
-  std::deque<Waiting> fifo_;                                                       // order kept
+  std::deque<Waiting> fifo_;                                                        // order kept
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<Waiting>> heap_;  // order free
   std::mt19937 random_;
 };

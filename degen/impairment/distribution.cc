@@ -43,9 +43,12 @@ std::span<const std::int16_t> distribution_table(Distribution distribution) {
   static const Table normal = make_table(inverse_normal);
   static const Table pareto = make_table(inverse_pareto);
   switch (distribution) {
-    case Distribution::normal: return normal;
-    case Distribution::pareto: return pareto;
-    case Distribution::uniform: break;
+    case Distribution::normal:
+      return normal;
+    case Distribution::pareto:
+      return pareto;
+    case Distribution::uniform:
+      break;
   }
   return uniform;
 }

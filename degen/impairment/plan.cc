@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint32_t kCertain = std::numeric_limits<std::uint32_t>::max();
 
 // With a rate, netem never lets a packet leave before the one in front of it (sch_netem.c, netem_enqueue: the last
-// packet's time is the reference). So jitter that keeps the order is asked of it by a rate too high to matter: 30 ns for
-// 1500 bytes.
+// packet's time is the reference). So jitter that keeps the order is asked of it by a rate too high to matter: 30 ns
+// for 1500 bytes.
 constexpr std::uint64_t kOrderKeepingRate = 50'000'000'000;  // bytes/s
 
 std::int64_t packets(BitRate rate, Nanoseconds time, std::int64_t mtu) {
@@ -44,11 +44,11 @@ std::string quoted(const std::vector<Interface>& interfaces) {
 
 // One table, gone in one transaction. `bypass`: without a listener the packets pass unimpaired.
 std::string nft_ruleset(const std::vector<PacketQueue>& queues, const Sides& sides) {
-  std::string text = fmt::format("table inet {} {{\n  chain forward {{\n    type filter hook forward priority 0; policy accept;\n",
-                                 kOwnTable);
+  std::string text = fmt::format(
+      "table inet {} {{\n  chain forward {{\n    type filter hook forward priority 0; policy accept;\n", kOwnTable);
   for (const auto& queue : queues)
-    text += fmt::format("    iifname {{ {} }} oifname \"{}\" counter queue flags bypass to {}\n", quoted(sides.ingress(queue.way)),
-                        queue.interface, queue.number);
+    text += fmt::format("    iifname {{ {} }} oifname \"{}\" counter queue flags bypass to {}\n",
+                        quoted(sides.ingress(queue.way)), queue.interface, queue.number);
   return text + "  }\n}\n";
 }
 
@@ -108,7 +108,8 @@ std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, st
   return static_cast<std::uint32_t>(std::min<std::int64_t>(limit, kMaxQueue));
 }
 
-Result<Plan> make_plan(const Impairment& impairment, std::string_view engine, const Sides& sides, const Lateness& lateness) {
+Result<Plan> make_plan(const Impairment& impairment, std::string_view engine, const Sides& sides,
+                       const Lateness& lateness) {
   if (const auto ok = check_engine(impairment, engine); !ok) return tl::unexpected(ok.error());
   const auto correct = [](Nanoseconds asked, Nanoseconds late) {
     return asked.count() == 0 ? asked : std::max(asked - late, Nanoseconds{0});
@@ -128,7 +129,8 @@ Result<Plan> make_plan(const Impairment& impairment, std::string_view engine, co
         plan.qdiscs.push_back(netem_qdisc(interface, way, direction, plan.programmed(way), limit));
         continue;
       }
-      PacketQueue queue{.number = number++, .interface = interface.name, .way = way, .direction = direction, .limit = limit};
+      PacketQueue queue{
+          .number = number++, .interface = interface.name, .way = way, .direction = direction, .limit = limit};
       queue.direction.delay = plan.programmed(way);
       plan.queues.push_back(std::move(queue));
     }

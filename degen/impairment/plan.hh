@@ -1,5 +1,5 @@
-// What must be in the kernel for an impairment. Pure: an impairment, an engine, the router's interfaces and the engine's
-// known lateness give the kernel objects with all of their parameters.
+// What must be in the kernel for an impairment. Pure: an impairment, an engine, the router's interfaces and the
+// engine's known lateness give the kernel objects with all of their parameters.
 #pragma once
 
 #include <cstdint>
@@ -54,8 +54,8 @@ struct NetemQdisc {
   Nanoseconds latency{0};
   Nanoseconds jitter{0};
   Distribution distribution = Distribution::uniform;
-  std::uint32_t limit = 0;  ///< packets
-  std::uint32_t loss = 0;   ///< of 2^32 - 1, as all probabilities here
+  std::uint32_t limit = 0;        ///< packets
+  std::uint32_t loss = 0;         ///< of 2^32 - 1, as all probabilities here
   std::optional<Gilbert> bursts;  ///< in place of `loss`
   std::uint32_t duplicate = 0;
   std::uint32_t reorder = 0;
@@ -95,7 +95,8 @@ const std::vector<std::string>& engine_names();
 Result<void> check_engine(const Impairment& impairment, std::string_view engine);
 
 /// A direction of which nothing is asked gets no kernel objects. Refuses what check_engine refuses.
-Result<Plan> make_plan(const Impairment& impairment, std::string_view engine, const Sides& sides, const Lateness& lateness);
+Result<Plan> make_plan(const Impairment& impairment, std::string_view engine, const Sides& sides,
+                       const Lateness& lateness);
 
 /// Packets that a queue must hold: those that are on the way (rate x longest delay) and, where the rate is limited, a
 /// bottleneck buffer of one bandwidth-delay product of the round trip. An unlimited rate counts as kAssumedRate.

@@ -33,7 +33,12 @@ std::vector<ParameterSpec> forward_axes() {
        .help = "kept: jitter delays those behind too; free: a packet may overtake an earlier one",
        .fallback = Value{"kept"},
        .choices = {"kept", "free"}},
-      {.name = "loss", .kind = Kind::fraction, .help = "packets lost", .fallback = Value{0}, .max = 1'000'000, .choices = {}},
+      {.name = "loss",
+       .kind = Kind::fraction,
+       .help = "packets lost",
+       .fallback = Value{0},
+       .max = 1'000'000,
+       .choices = {}},
       {.name = "loss_burst",
        .kind = Kind::count,
        .help = "mean number of packets lost in a row (Gilbert model); 1: independent losses",
@@ -83,9 +88,12 @@ Distribution distribution_of(const std::string& name) {
 
 std::string_view name_of(Distribution distribution) {
   switch (distribution) {
-    case Distribution::normal: return "normal";
-    case Distribution::pareto: return "pareto";
-    case Distribution::uniform: break;
+    case Distribution::normal:
+      return "normal";
+    case Distribution::pareto:
+      return "pareto";
+    case Distribution::uniform:
+      break;
   }
   return "uniform";
 }
@@ -123,8 +131,10 @@ Direction read_direction(const Parameters& parameters, std::string_view suffix) 
 
 Result<void> check_direction(const Direction& d, std::string_view suffix) {
   if (d.jitter > d.delay)
-    return refuse("jitter{}: {} is more than the delay of {}: no packet can leave before it came; raise delay{} or lower it", suffix,
-                  format_quantity(Kind::duration, d.jitter.count()), format_quantity(Kind::duration, d.delay.count()), suffix);
+    return refuse(
+        "jitter{}: {} is more than the delay of {}: no packet can leave before it came; raise delay{} or lower it",
+        suffix, format_quantity(Kind::duration, d.jitter.count()), format_quantity(Kind::duration, d.delay.count()),
+        suffix);
   if (d.reorder.parts > 0 && d.delay.count() == 0)
     return refuse("reorder{}: {} without delay{}: a packet can overtake only those that are held", suffix,
                   format_quantity(Kind::fraction, d.reorder.parts), suffix);
@@ -144,7 +154,8 @@ void write_direction(const Direction& d, const Direction& base, const std::strin
   number("delay", d.delay.count(), base.delay.count());
   number("jitter", d.jitter.count(), base.jitter.count());
   if (d.distribution != base.distribution) out.emplace("distribution" + suffix, std::string{name_of(d.distribution)});
-  if (d.keep_order != base.keep_order) out.emplace("jitter_order" + suffix, std::string{d.keep_order ? "kept" : "free"});
+  if (d.keep_order != base.keep_order)
+    out.emplace("jitter_order" + suffix, std::string{d.keep_order ? "kept" : "free"});
   number("loss", d.loss.parts, base.loss.parts);
   number("loss_burst", d.loss_burst, base.loss_burst);
   number("rate", d.rate.bits_per_second, base.rate.bits_per_second);

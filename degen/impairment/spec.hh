@@ -34,8 +34,10 @@ struct Direction {
 
   bool operator==(const Direction&) const = default;
   /// Nothing is asked of this direction.
-  bool none() const { return delay.count() == 0 && jitter.count() == 0 && loss.parts == 0 && rate.bits_per_second == 0 &&
-                             duplicate.parts == 0 && reorder.parts == 0; }
+  bool none() const {
+    return delay.count() == 0 && jitter.count() == 0 && loss.parts == 0 && rate.bits_per_second == 0 &&
+           duplicate.parts == 0 && reorder.parts == 0;
+  }
   /// The longest that a packet can be held on purpose, without queueing for the rate.
   Nanoseconds longest() const;
 };
@@ -48,7 +50,8 @@ struct Impairment {
   const Direction& way(Way way) const { return way == Way::forward ? forward : back; }
 };
 
-/// delay, jitter, distribution, jitter_order, loss, loss_burst, rate, duplicate, reorder, and each with `_back`. An absent
+/// delay, jitter, distribution, jitter_order, loss, loss_burst, rate, duplicate, reorder, and each with `_back`. An
+/// absent
 /// `_back` axis is as forward (so it has no default of its own).
 const std::vector<ParameterSpec>& impairment_axes();
 

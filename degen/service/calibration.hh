@@ -16,12 +16,13 @@ namespace longhaul::degen {
 
 struct LatenessEntry {
   std::string engine;
-  std::string way;         ///< forward, back
-  std::int64_t delay = 0;  ///< asked, ns
-  std::int64_t late = 0;   ///< ns; negative: early
-  std::uint64_t measures = 0;
+  std::string way;                   ///< forward, back
+  std::int64_t delay = 0;            ///< asked, ns
+  std::vector<std::int64_t> recent;  ///< the last measures, ns, oldest first; negative: early
 };
-BOOST_DESCRIBE_STRUCT(LatenessEntry, (), (engine, way, delay, late, measures))
+BOOST_DESCRIBE_STRUCT(LatenessEntry, (), (engine, way, delay, recent))
+
+inline constexpr std::size_t kRemembered = 5;
 
 struct Baseline {
   std::int64_t median = 0;  ///< residence, ns
@@ -37,11 +38,12 @@ struct Calibration {
   const Baseline& baseline(Way way) const { return way == Way::forward ? forward : back; }
   Baseline& baseline(Way way) { return way == Way::forward ? forward : back; }
 
-  /// The estimate for this delay; if there is none, that of the nearest delay (lateness is nearly a constant of engine and
-  /// machine); 0 when nothing is known.
+  /// The estimate for this delay; if there is none, that of the nearest delay (lateness is nearly a constant of engine
+  /// and machine); 0 when nothing is known.
   Nanoseconds estimate(std::string_view engine, Way way, Nanoseconds delay) const;
 
-  /// Takes a measured lateness: the first as it is, later ones by half, so that noise fades and drift is followed.
+  /// Takes a measured lateness. The estimate is the median of the last kRemembered: one measure that another load on
+  /// the machine has spoilt does not count, a lasting change does after three.
   void learn(std::string_view engine, Way way, Nanoseconds delay, Nanoseconds late);
 };
 BOOST_DESCRIBE_STRUCT(Calibration, (), (lateness, forward, back))

@@ -20,7 +20,9 @@ namespace {
 constexpr std::uint32_t kSnap = 192;  // the longest IPv4 header, UDP, a probe
 constexpr std::size_t kUdpHeader = 8;
 
-constexpr sock_filter statement(int code, std::uint32_t k) { return {static_cast<std::uint16_t>(code), 0, 0, k}; }
+constexpr sock_filter statement(int code, std::uint32_t k) {
+  return {static_cast<std::uint16_t>(code), 0, 0, k};
+}
 constexpr sock_filter jump(int code, std::uint32_t k, int yes, int no) {
   return {static_cast<std::uint16_t>(code), static_cast<std::uint8_t>(yes), static_cast<std::uint8_t>(no), k};
 }
@@ -66,7 +68,9 @@ Nanoseconds stamp_of(msghdr& message) {
 
 }  // namespace
 
-std::span<const sock_filter> probe_filter() { return kFilter; }
+std::span<const sock_filter> probe_filter() {
+  return kFilter;
+}
 
 std::optional<observe::ProbePacket> probe_in_packet(std::string_view packet) {
   if (packet.empty()) return {};
@@ -90,8 +94,10 @@ Sighting sighting_of(bool client_side, bool outgoing, const observe::ProbePacket
 
 Capture::Capture(const Sides& sides) : client_(names(sides.client)), server_(names(sides.server)) {
   // Protocol 0 hears nothing until bind: the filter is there before the first packet.
-  socket_ = OwnFd{check(::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "open a packet socket for the probes")};
-  const sock_fprog program{.len = static_cast<unsigned short>(kFilter.size()), .filter = const_cast<sock_filter*>(kFilter.data())};
+  socket_ = OwnFd{
+      check(::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "open a packet socket for the probes")};
+  const sock_fprog program{.len = static_cast<unsigned short>(kFilter.size()),
+                           .filter = const_cast<sock_filter*>(kFilter.data())};
   check(::setsockopt(fd(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program), "attach the probe filter");
   const int on = 1;
   check(::setsockopt(fd(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on), "set SO_TIMESTAMPNS");
@@ -120,8 +126,13 @@ void Capture::drain(const std::function<void(const Sighting&)>& each) {
     alignas(cmsghdr) std::array<char, 128> control;
     sockaddr_ll from{};
     iovec vector{.iov_base = packet.data(), .iov_len = packet.size()};
-    msghdr message{.msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &vector, .msg_iovlen = 1,
-                   .msg_control = control.data(), .msg_controllen = control.size(), .msg_flags = 0};
+    msghdr message{.msg_name = &from,
+                   .msg_namelen = sizeof from,
+                   .msg_iov = &vector,
+                   .msg_iovlen = 1,
+                   .msg_control = control.data(),
+                   .msg_controllen = control.size(),
+                   .msg_flags = 0};
     const auto size = ::recvmsg(fd(), &message, MSG_DONTWAIT);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (size < 0 && errno == ENETDOWN) continue;  // an interface went down; the others live

@@ -19,13 +19,15 @@
 
 namespace longhaul::degen {
 
-/// Classic BPF for packets that begin with their IP header: UDP over IPv4 or IPv6, from or to the probe port, no fragments.
+/// Classic BPF for packets that begin with their IP header: UDP over IPv4 or IPv6, from or to the probe port, no
+/// fragments.
 std::span<const sock_filter> probe_filter();
 
 /// The probe in an IP packet; empty when there is none.
 std::optional<observe::ProbePacket> probe_in_packet(std::string_view packet);
 
-/// What a packet on an interface of `side` (true: client side) tells: which way it goes, and whether it leaves or arrives.
+/// What a packet on an interface of `side` (true: client side) tells: which way it goes, and whether it leaves or
+/// arrives.
 Sighting sighting_of(bool client_side, bool outgoing, const observe::ProbePacket& probe, Nanoseconds time);
 
 class Capture {

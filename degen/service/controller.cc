@@ -30,13 +30,15 @@ bool plain(const Direction& direction) {
 
 std::string printable(const std::string& name) {
   std::string text = name.substr(0, kMaxName);
-  std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c == 0x7f; }, '?');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c == 0x7f; }, '?');
   return text;
 }
 
 }  // namespace
 
-Controller::Controller(std::function<Sides()> sides, std::vector<std::unique_ptr<Engine>> engines, const RunDirectory& directory)
+Controller::Controller(std::function<Sides()> sides, std::vector<std::unique_ptr<Engine>> engines,
+                       const RunDirectory& directory)
     : sides_(std::move(sides)), engines_(std::move(engines)), directory_(directory) {
   const auto text = directory_.read(kCalibrationFile);
   if (text.empty()) return;
@@ -47,7 +49,9 @@ Controller::Controller(std::function<Sides()> sides, std::vector<std::unique_ptr
   }
 }
 
-Controller::~Controller() { clear(); }
+Controller::~Controller() {
+  clear();
+}
 
 std::vector<std::string> Controller::sweep() {
   auto interfaces = all_interfaces(sides_());
@@ -67,7 +71,9 @@ std::vector<std::string> Controller::sweep() {
   return removed;
 }
 
-void Controller::connected(ClientId client, std::string peer) { peers_.push_back({client, std::move(peer), {}}); }
+void Controller::connected(ClientId client, std::string peer) {
+  peers_.push_back({client, std::move(peer), {}});
+}
 
 void Controller::disconnected(ClientId client) {
   if (holds(client)) {
@@ -107,8 +113,12 @@ Reply Controller::decide(ClientId client, const Request& request, const Now& now
       if (peer.client == client) peer.name = printable(*request.client);
   Reply reply;
   switch (request.kind) {
-    case RequestKind::apply: reply = apply(client, request, now); break;
-    case RequestKind::measure: reply = measure(client, now); break;
+    case RequestKind::apply:
+      reply = apply(client, request, now);
+      break;
+    case RequestKind::measure:
+      reply = measure(client, now);
+      break;
     case RequestKind::show:
       reply.ok = true;
       reply.report = report();
@@ -122,7 +132,9 @@ Reply Controller::decide(ClientId client, const Request& request, const Now& now
       reply.ok = true;
       reply.report = report();
       break;
-    case RequestKind::heartbeat: reply.ok = true; break;
+    case RequestKind::heartbeat:
+      reply.ok = true;
+      break;
   }
   reply.held = holds(client);
   return reply;
@@ -130,7 +142,8 @@ Reply Controller::decide(ClientId client, const Request& request, const Now& now
 
 Result<void> Controller::admit(ClientId client) const {
   if (!holder_ || holds(client)) return {};
-  return refuse("the router is held by {} ({}): wait until it lets go, or end it", holder_->name, describe(plan_->asked));
+  return refuse("the router is held by {} ({}): wait until it lets go, or end it", holder_->name,
+                describe(plan_->asked));
 }
 
 Reply Controller::apply(ClientId client, const Request& request, const Now& now) {
@@ -200,7 +213,8 @@ Reply Controller::measure(ClientId client, const Now& now) {
   close_window(now);
   // The report says what the next apply will use.
   if (plan_) {
-    reply.report->forward.lateness = calibration_.estimate(plan_->engine, Way::forward, plan_->asked.forward.delay).count();
+    reply.report->forward.lateness =
+        calibration_.estimate(plan_->engine, Way::forward, plan_->asked.forward.delay).count();
     reply.report->back.lateness = calibration_.estimate(plan_->engine, Way::back, plan_->asked.back.delay).count();
   }
   matcher_.begin_window();
@@ -242,7 +256,8 @@ Nanoseconds Controller::patience() const {
     const auto& direction = plan_->asked.way(way);
     auto time = direction.longest();
     if (const auto rate = direction.rate.bits_per_second; rate > 0)
-      time += Nanoseconds{static_cast<std::int64_t>(static_cast<double>(plan_->limit(way)) * 1514 * 8e9 / static_cast<double>(rate))};
+      time += Nanoseconds{
+          static_cast<std::int64_t>(static_cast<double>(plan_->limit(way)) * 1514 * 8e9 / static_cast<double>(rate))};
     longest = std::max(longest, time);
   }
   return longest + kTransit;

@@ -1,5 +1,5 @@
-// What degen does about requests, lost clients and the passing of time. No I/O of its own but the run directory's files:
-// engines, sightings and the time come from outside.
+// What degen does about requests, lost clients and the passing of time. No I/O of its own but the run directory's
+// files: engines, sightings and the time come from outside.
 #pragma once
 
 #include <chrono>
@@ -33,8 +33,8 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  /// Clears what an earlier process left: what its ownership file names, and degen's own objects on all interfaces. Says
-  /// what it removed. Call once, before the first request.
+  /// Clears what an earlier process left: what its ownership file names, and degen's own objects on all interfaces.
+  /// Says what it removed. Call once, before the first request.
   std::vector<std::string> sweep();
 
   /// `peer` names the client for people ("pid 12").

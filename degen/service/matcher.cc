@@ -39,7 +39,8 @@ void Matcher::see(const Sighting& sighting) {
   }
   if (p.samples.size() < kMaxSamples) p.samples.push_back((sighting.time - it->second.arrived).count());
   if (p.newest_left.size() > kMaxSessions) p.newest_left.clear();
-  auto& newest = p.newest_left.try_emplace(std::uint64_t{sighting.session} << 1 | sighting.direction, it->second.turn).first->second;
+  auto& newest = p.newest_left.try_emplace(std::uint64_t{sighting.session} << 1 | sighting.direction, it->second.turn)
+                     .first->second;
   if (it->second.turn < newest) ++p.reordered;
   newest = std::max(newest, it->second.turn);
 }
@@ -56,7 +57,8 @@ void Matcher::expire(Nanoseconds now, Nanoseconds patience) {
 
 Residence Matcher::residence(Way way) const {
   const auto& p = way == Way::forward ? forward_ : back_;
-  Residence residence{.samples = p.samples.size(), .lost = p.lost, .duplicated = p.duplicated, .reordered = p.reordered};
+  Residence residence{
+      .samples = p.samples.size(), .lost = p.lost, .duplicated = p.duplicated, .reordered = p.reordered};
   if (p.samples.empty()) return residence;
   auto sorted = p.samples;
   std::sort(sorted.begin(), sorted.end());

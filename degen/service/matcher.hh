@@ -63,7 +63,7 @@ class Matcher {
   };
   struct Path {
     std::unordered_map<Key, Passage, KeyHash> passages;
-    std::deque<Key> by_arrival;  // of all passages, oldest first
+    std::deque<Key> by_arrival;                          // of all passages, oldest first
     std::map<std::uint64_t, std::uint64_t> newest_left;  // session and direction -> highest turn that left
     std::uint64_t turns = 0;
     std::vector<std::int64_t> samples;

@@ -18,7 +18,8 @@
 namespace longhaul::degen {
 
 Ownership ownership_of(const Plan& plan, const std::string& holder) {
-  Ownership owned{.pid = ::getpid(), .engine = plan.engine, .holder = holder, .interfaces = {}, .table = !plan.ruleset.empty()};
+  Ownership owned{
+      .pid = ::getpid(), .engine = plan.engine, .holder = holder, .interfaces = {}, .table = !plan.ruleset.empty()};
   for (const auto& qdisc : plan.qdiscs) owned.add(qdisc.interface);
   return owned;
 }
@@ -27,8 +28,12 @@ void Ownership::add(const std::string& interface) {
   if (std::find(interfaces.begin(), interfaces.end(), interface) == interfaces.end()) interfaces.push_back(interface);
 }
 
-std::string to_json(const Ownership& ownership) { return codec::serialize(ownership); }
-Result<Ownership> ownership_from_json(std::string_view text) { return codec::parse<Ownership>(text); }
+std::string to_json(const Ownership& ownership) {
+  return codec::serialize(ownership);
+}
+Result<Ownership> ownership_from_json(std::string_view text) {
+  return codec::parse<Ownership>(text);
+}
 
 Result<RunDirectory> RunDirectory::open(const std::string& path) {
   std::error_code ec;
@@ -40,8 +45,9 @@ Result<RunDirectory> RunDirectory::open(const std::string& path) {
     if (errno != EWOULDBLOCK) throw_errno(fmt::format("lock {}", name));
     char pid[32] = {};
     if (::pread(lock.get(), pid, sizeof pid - 1, 0) <= 0) pid[0] = '?';
-    return refuse("{}: another degen service (pid {}) has this run directory; use it, or give this one its own --run-dir", path,
-                  std::string_view{pid}.substr(0, std::string_view{pid}.find('\n')));
+    return refuse(
+        "{}: another degen service (pid {}) has this run directory; use it, or give this one its own --run-dir", path,
+        std::string_view{pid}.substr(0, std::string_view{pid}.find('\n')));
   }
   const auto pid = fmt::format("{}\n", ::getpid());
   check(::ftruncate(lock.get(), 0), fmt::format("write {}", name));
@@ -52,7 +58,8 @@ Result<RunDirectory> RunDirectory::open(const std::string& path) {
 void RunDirectory::write(std::string_view name, std::string_view content) const {
   const auto target = file(name);
   const auto fresh = target + ".new";
-  OwnFd fd{check(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), fmt::format("write {}", fresh))};
+  OwnFd fd{
+      check(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), fmt::format("write {}", fresh))};
   while (!content.empty()) {
     const auto count = check(::write(fd.get(), content.data(), content.size()), fmt::format("write {}", fresh));
     content.remove_prefix(static_cast<std::size_t>(count));
@@ -68,7 +75,8 @@ std::string RunDirectory::read(std::string_view name) const {
 }
 
 void RunDirectory::remove(std::string_view name) const noexcept {
-  if (::unlink(file(name).c_str()) != 0 && errno != ENOENT) log::error("cannot remove {}: {}", file(name), errno_text(errno));
+  if (::unlink(file(name).c_str()) != 0 && errno != ENOENT)
+    log::error("cannot remove {}: {}", file(name), errno_text(errno));
 }
 
 }  // namespace longhaul::degen

@@ -1,5 +1,5 @@
-// What degen has put, or is about to put, into the kernel, written under the run directory BEFORE the kernel is touched:
-// after a kill -9 the next start reads it and clears.
+// What degen has put, or is about to put, into the kernel, written under the run directory BEFORE the kernel is
+// touched: after a kill -9 the next start reads it and clears.
 #pragma once
 
 #include <boost/describe.hpp>

@@ -36,7 +36,9 @@ std::string peer_name(int fd) {
 
 }  // namespace
 
-Now read_clocks() { return {.steady = read_clock(CLOCK_MONOTONIC), .real = read_clock(CLOCK_REALTIME)}; }
+Now read_clocks() {
+  return {.steady = read_clock(CLOCK_MONOTONIC), .real = read_clock(CLOCK_REALTIME)};
+}
 
 Listener::Listener(const SocketOptions& options) : path_(options.path) {
   sockaddr_un address{};
@@ -46,7 +48,8 @@ Listener::Listener(const SocketOptions& options) : path_(options.path) {
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   fd_ = OwnFd{check(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "create a unix socket")};
   const OwnFd probe{check(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "create a unix socket")};
-  if (::connect(probe.get(), generic, sizeof address) == 0) throw_errno(fmt::format("listen on {} (another degen serves there)", path_), EADDRINUSE);
+  if (::connect(probe.get(), generic, sizeof address) == 0)
+    throw_errno(fmt::format("listen on {} (another degen serves there)", path_), EADDRINUSE);
   if (errno == ECONNREFUSED) ::unlink(path_.c_str());
   // Nobody gets in before mode and group are right: connect(2) needs write permission on the file.
   const auto old_mask = ::umask(0777);
@@ -54,18 +57,22 @@ Listener::Listener(const SocketOptions& options) : path_(options.path) {
   const int error = errno;
   ::umask(old_mask);
   if (bound != 0) throw_errno(fmt::format("listen on {}", path_), error);
-  if (options.group) check(::chown(path_.c_str(), static_cast<uid_t>(-1), *options.group), fmt::format("give {} to its group", path_));
+  if (options.group)
+    check(::chown(path_.c_str(), static_cast<uid_t>(-1), *options.group), fmt::format("give {} to its group", path_));
   check(::chmod(path_.c_str(), options.mode), fmt::format("set the mode of {}", path_));
   check(::listen(fd_.get(), 16), fmt::format("listen on {}", path_));
 }
 
-Listener::~Listener() { ::unlink(path_.c_str()); }
+Listener::~Listener() {
+  ::unlink(path_.c_str());
+}
 
 void Server::accept() {
   for (;;) {
     OwnFd fd{::accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (!fd) {
-      if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) log::warn("cannot accept a client: {}", errno_text(errno));
+      if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+        log::warn("cannot accept a client: {}", errno_text(errno));
       return;
     }
     if (connections_.size() >= kMaxClients) {
@@ -115,7 +122,8 @@ bool Server::receive(ClientId id, Connection& connection) {
 
 void Server::run(int stop) {
   for (;;) {
-    std::vector<pollfd> wait{{.fd = stop, .events = POLLIN, .revents = 0}, {.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
+    std::vector<pollfd> wait{{.fd = stop, .events = POLLIN, .revents = 0},
+                             {.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
     if (capture_ != nullptr) wait.push_back({.fd = capture_->fd(), .events = POLLIN, .revents = 0});
     const auto first = wait.size();
     std::vector<ClientId> ids;

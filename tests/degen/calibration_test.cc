@@ -7,7 +7,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Calibration, KnowsNothingAtFirst) { EXPECT_EQ(Calibration{}.estimate("netem", Way::forward, 5ms), 0ns); }
+TEST(Calibration, KnowsNothingAtFirst) {
+  EXPECT_EQ(Calibration{}.estimate("netem", Way::forward, 5ms), 0ns);
+}
 
 TEST(Calibration, LearnsPerEngineWayAndDelay) {
   Calibration calibration;
@@ -27,12 +29,13 @@ TEST(Calibration, TakesTheNearestDelayWhereItHasNone) {
   EXPECT_EQ(calibration.estimate("netem", Way::forward, 1s), 400us);
 }
 
-TEST(Calibration, LaterMeasuresCountByHalf) {
+TEST(Calibration, OneSpoiltMeasureDoesNotCountALastingChangeDoes) {
   Calibration calibration;
-  calibration.learn("netem", Way::forward, 1ms, 200us);
-  calibration.learn("netem", Way::forward, 1ms, 300us);
-  EXPECT_EQ(calibration.estimate("netem", Way::forward, 1ms), 250us);
-  EXPECT_EQ(calibration.lateness[0].measures, 2u);
+  for (const auto late : {200us, 210us, 190us, 9000us}) calibration.learn("netem", Way::forward, 1ms, late);
+  EXPECT_EQ(calibration.estimate("netem", Way::forward, 1ms), 205us);
+  for (const auto late : {400us, 410us, 390us}) calibration.learn("netem", Way::forward, 1ms, late);
+  EXPECT_EQ(calibration.estimate("netem", Way::forward, 1ms), 400us);
+  EXPECT_EQ(calibration.lateness[0].recent.size(), kRemembered);
 }
 
 TEST(Calibration, SurvivesItsFile) {

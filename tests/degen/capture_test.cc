@@ -29,7 +29,8 @@ std::string ipv6(const std::string& payload, char next = 17) {
 }
 
 std::string probe_payload(std::uint32_t sequence) {
-  const auto bytes = observe::encode_probe({.direction = observe::ProbeDirection::back, .session = 7, .sequence = sequence, .sender_time = 1});
+  const auto bytes = observe::encode_probe(
+      {.direction = observe::ProbeDirection::back, .session = 7, .sequence = sequence, .sender_time = 1});
   return {bytes.data(), bytes.size()};
 }
 
@@ -40,7 +41,8 @@ bool passes(const std::string& packet) {
   const OwnFd in{pair[0]}, out{pair[1]};
   const auto filter = probe_filter();
   const sock_fprog program{static_cast<unsigned short>(filter.size()), const_cast<sock_filter*>(filter.data())};
-  if (::setsockopt(out.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) throw std::runtime_error("SO_ATTACH_FILTER");
+  if (::setsockopt(out.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0)
+    throw std::runtime_error("SO_ATTACH_FILTER");
   (void)::send(in.get(), packet.data(), packet.size(), 0);
   char buffer[2048];
   return ::recv(out.get(), buffer, sizeof buffer, 0) > 0;
@@ -62,7 +64,8 @@ TEST(Capture, TheFilterTakesTheProbePortOnly) {
 }
 
 TEST(Capture, FindsTheProbeInThePacket) {
-  for (const auto& packet : {ipv4(udp(1, 7473, probe_payload(5))), ipv4(udp(1, 7473, probe_payload(5)), 17, 12), ipv6(udp(1, 7473, probe_payload(5)))}) {
+  for (const auto& packet : {ipv4(udp(1, 7473, probe_payload(5))), ipv4(udp(1, 7473, probe_payload(5)), 17, 12),
+                             ipv6(udp(1, 7473, probe_payload(5)))}) {
     const auto probe = probe_in_packet(packet);
     ASSERT_TRUE(probe);
     EXPECT_EQ(probe->session, 7u);
@@ -77,8 +80,8 @@ TEST(Capture, FindsTheProbeInThePacket) {
 TEST(Capture, WhereAPacketIsSeenTellsItsWay) {
   const observe::ProbePacket probe{.session = 3, .sequence = 4};
   const auto way = [&](bool client_side, bool outgoing) { return sighting_of(client_side, outgoing, probe, 5ns).way; };
-  EXPECT_EQ(way(true, false), Way::forward);   // comes from a client
-  EXPECT_EQ(way(false, true), Way::forward);   // goes to a server
+  EXPECT_EQ(way(true, false), Way::forward);  // comes from a client
+  EXPECT_EQ(way(false, true), Way::forward);  // goes to a server
   EXPECT_EQ(way(false, false), Way::back);
   EXPECT_EQ(way(true, true), Way::back);
   EXPECT_TRUE(sighting_of(false, true, probe, 5ns).leaving);

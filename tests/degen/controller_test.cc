@@ -15,7 +15,9 @@ using namespace std::chrono_literals;
 Request apply_request(const Parameters& parameters, std::string engine = "netem") {
   return {.kind = RequestKind::apply, .engine = std::move(engine), .parameters = parameters, .force = {}, .client = {}};
 }
-Request plain_request(RequestKind kind) { return {.kind = kind, .engine = {}, .parameters = {}, .force = {}, .client = {}}; }
+Request plain_request(RequestKind kind) {
+  return {.kind = kind, .engine = {}, .parameters = {}, .force = {}, .client = {}};
+}
 
 class ControllerTest : public testing::Test {
  protected:
@@ -43,8 +45,18 @@ class ControllerTest : public testing::Test {
       const auto at = 1000s + time;
       controller->see({.way = Way::forward, .leaving = false, .session = 1, .sequence = sequence, .time = at});
       controller->see({.way = Way::forward, .leaving = true, .session = 1, .sequence = sequence, .time = at + forward});
-      controller->see({.way = Way::back, .leaving = false, .session = 1, .sequence = sequence, .direction = 1, .time = at + forward});
-      controller->see({.way = Way::back, .leaving = true, .session = 1, .sequence = sequence, .direction = 1, .time = at + forward + back});
+      controller->see({.way = Way::back,
+                       .leaving = false,
+                       .session = 1,
+                       .sequence = sequence,
+                       .direction = 1,
+                       .time = at + forward});
+      controller->see({.way = Way::back,
+                       .leaving = true,
+                       .session = 1,
+                       .sequence = sequence,
+                       .direction = 1,
+                       .time = at + forward + back});
       time += 1ms;
     }
   }
@@ -87,7 +99,8 @@ TEST_F(ControllerTest, TheOwnershipFileIsThereBeforeTheKernelIsTouchedAndGoesAft
 }
 
 TEST_F(ControllerTest, AStartClearsWhatTheFileNames) {
-  directory.write(kOwnershipFile, R"({"version":1,"pid":1,"engine":"netem","holder":"x","interfaces":["old7"],"table":false})");
+  directory.write(kOwnershipFile,
+                  R"({"version":1,"pid":1,"engine":"netem","holder":"x","interfaces":["old7"],"table":false})");
   netem.left = {"netem qdisc on old7"};
   EXPECT_THAT(controller->sweep(), ElementsAre("netem qdisc on old7"));
   EXPECT_THAT(netem.swept, ElementsAre("ra0", "rb0", "old7"));
@@ -161,8 +174,8 @@ TEST_F(ControllerTest, AnotherClientsRequestsDoNotRenewTheLease) {
 
 TEST_F(ControllerTest, ABadRequestLeavesWhatIsApplied) {
   ask(1, apply_request({{"delay", 5'000'000}}));
-  for (const auto& request : {apply_request({{"delay", -5}}), apply_request({{"size", 64}}), apply_request({{"delay", 5}}, "netsim"),
-                              apply_request({{"duplicate", 5}}, "nfqueue")}) {
+  for (const auto& request : {apply_request({{"delay", -5}}), apply_request({{"size", 64}}),
+                              apply_request({{"delay", 5}}, "netsim"), apply_request({{"duplicate", 5}}, "nfqueue")}) {
     const auto reply = ask(1, request);
     EXPECT_FALSE(reply.ok);
     EXPECT_TRUE(reply.held);
@@ -250,7 +263,8 @@ TEST_F(ControllerTest, FewSamplesTeachNothing) {
 
 TEST_F(ControllerTest, JitterAndRateTeachNothing) {
   probe(30, 30us, 20us);
-  for (const auto& parameters : {Parameters{{"delay", 5'000'000}, {"jitter", 1'000'000}}, Parameters{{"delay", 5'000'000}, {"rate", 1'000'000}}}) {
+  for (const auto& parameters : {Parameters{{"delay", 5'000'000}, {"jitter", 1'000'000}},
+                                 Parameters{{"delay", 5'000'000}, {"rate", 1'000'000}}}) {
     ask(1, apply_request(parameters));
     probe(30, 7ms, 7ms);
     ask(1, plain_request(RequestKind::measure));

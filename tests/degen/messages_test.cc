@@ -10,8 +10,13 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Messages, ARequestIsThis) {
-  const Request request{.kind = RequestKind::apply, .engine = "netem", .parameters = {{"delay", 5'000'000}, {"distribution", "normal"}}, .force = {}, .client = "me"};
-  const std::string golden = R"({"version":1,"kind":"apply","engine":"netem","parameters":{"delay":5000000,"distribution":"normal"},"client":"me"})";
+  const Request request{.kind = RequestKind::apply,
+                        .engine = "netem",
+                        .parameters = {{"delay", 5'000'000}, {"distribution", "normal"}},
+                        .force = {},
+                        .client = "me"};
+  const std::string golden =
+      R"({"version":1,"kind":"apply","engine":"netem","parameters":{"delay":5000000,"distribution":"normal"},"client":"me"})";
   EXPECT_EQ(to_json(request), golden);
   const auto read = request_from_json(golden).value();
   EXPECT_EQ(read.kind, RequestKind::apply);
@@ -28,7 +33,10 @@ TEST(Messages, ShortRequestsAreEnough) {
 }
 
 TEST(Messages, RepliesComeBackAsTheyWere) {
-  Reply reply{.ok = true, .error = {}, .held = true, .report = Report{.impaired = true, .engine = "netem", .holder = "me", .parameters = {{"delay", 5}}}};
+  Reply reply{.ok = true,
+              .error = {},
+              .held = true,
+              .report = Report{.impaired = true, .engine = "netem", .holder = "me", .parameters = {{"delay", 5}}}};
   reply.report->back.achieved = -3;
   reply.report->forward.samples = 77;
   const auto read = reply_from_json(to_json(reply)).value();
@@ -40,10 +48,19 @@ TEST(Messages, RepliesComeBackAsTheyWere) {
 }
 
 TEST(Text, ReportsForPeople) {
-  Report report{.impaired = true, .engine = "netem", .holder = "me (pid 3, uid 0)", .parameters = {{"delay", 5'000'000}}};
-  EXPECT_THAT(to_text(report), testing::AllOf(HasSubstr("delay 5ms (netem), held by me (pid 3, uid 0)"), HasSubstr("no probes have come")));
-  report.forward = {.asked = 5'000'000, .programmed = 4'750'000, .achieved = 5'012'000, .median = 5'042'000, .unimpaired = 30'000, .unimpaired_samples = 50, .samples = 200};
-  EXPECT_THAT(to_text(report), testing::AllOf(HasSubstr("5.012ms"), HasSubstr("4.750ms"), HasSubstr("30.0us"), testing::Not(HasSubstr("no probes have"))));
+  Report report{
+      .impaired = true, .engine = "netem", .holder = "me (pid 3, uid 0)", .parameters = {{"delay", 5'000'000}}};
+  EXPECT_THAT(to_text(report), testing::AllOf(HasSubstr("delay 5ms (netem), held by me (pid 3, uid 0)"),
+                                              HasSubstr("no probes have come")));
+  report.forward = {.asked = 5'000'000,
+                    .programmed = 4'750'000,
+                    .achieved = 5'012'000,
+                    .median = 5'042'000,
+                    .unimpaired = 30'000,
+                    .unimpaired_samples = 50,
+                    .samples = 200};
+  EXPECT_THAT(to_text(report), testing::AllOf(HasSubstr("5.012ms"), HasSubstr("4.750ms"), HasSubstr("30.0us"),
+                                              testing::Not(HasSubstr("no probes have"))));
   EXPECT_THAT(to_text(Report{}), HasSubstr("nothing is applied"));
 }
 

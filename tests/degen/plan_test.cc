@@ -56,14 +56,18 @@ TEST(Plan, QueueHoldsRateTimesDelay) {
   // 100 Mbit/s x 20 ms = 167 packets on the way, and as many for the round trip of 40 ms twice over.
   EXPECT_EQ(queue_limit({.delay = 20ms, .rate = {100'000'000}}, 40ms, 1500), 167 + 334 + kMinQueue);
   // A normal jitter reaches 4 deviations further.
-  EXPECT_EQ(queue_limit({.delay = 20ms, .jitter = 5ms, .distribution = Distribution::normal, .rate = {100'000'000}}, 40ms, 1500),
+  EXPECT_EQ(queue_limit({.delay = 20ms, .jitter = 5ms, .distribution = Distribution::normal, .rate = {100'000'000}},
+                        40ms, 1500),
             334 + 334 + kMinQueue);
   EXPECT_EQ(queue_limit({.delay = 10s}, 20s, 1500), kMaxQueue);
   EXPECT_GT(queue_limit({.loss = {1}}, 0ns, 1500), 100u);
 }
 
 TEST(Plan, NetemParameters) {
-  const auto qdisc = plan_for({{"delay", 10'000'000}, {"jitter", 1'000'000}, {"loss", 500'000}, {"reorder", 250'000}, {"rate", 8'000'000}}).qdiscs[0];
+  const auto qdisc =
+      plan_for(
+          {{"delay", 10'000'000}, {"jitter", 1'000'000}, {"loss", 500'000}, {"reorder", 250'000}, {"rate", 8'000'000}})
+          .qdiscs[0];
   EXPECT_EQ(qdisc.jitter, 1ms);
   EXPECT_EQ(qdisc.loss, 0x80000000u);
   EXPECT_EQ(qdisc.reorder, 0x40000000u);
@@ -115,7 +119,8 @@ TEST(Plan, NfqueueMakesOneQueueAnEgressInterface) {
 TEST(Plan, RefusesWhatAnEngineCannotDoByName) {
   const auto duplicate = make_impairment({{"duplicate_back", 10}}).value();
   EXPECT_TRUE(check_engine(duplicate, "netem"));
-  EXPECT_THAT(check_engine(duplicate, "nfqueue").error().message, testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("nfqueue")));
+  EXPECT_THAT(check_engine(duplicate, "nfqueue").error().message,
+              testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("nfqueue")));
   EXPECT_THAT(make_plan({}, "netmen", kSides, {}).error().message, HasSubstr("did you mean 'netem'"));
 }
 

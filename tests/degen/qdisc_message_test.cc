@@ -22,17 +22,18 @@ std::string hex(const std::vector<std::byte>& bytes) {
 
 // Little-endian machine. What the kernel makes of such messages was read back with `tc qdisc show` in the lab.
 TEST(QdiscMessage, DelayAlone) {
-  const auto bytes = netem_message(5, {.interface = "rb0", .latency = 5ms, .limit = 4295, .bursts = {}}, QdiscRequest::create);
+  const auto bytes =
+      netem_message(5, {.interface = "rb0", .latency = 5ms, .limit = 4295, .bursts = {}}, QdiscRequest::create);
   EXPECT_EQ(hex(bytes),
-            "a0000000 24000006 00000000 00000000\n"  // length, RTM_NEWQDISC, CREATE | EXCL
-            "00000000 05000000 00006ede ffffffff\n"  // interface 5, handle de6e:, parent root
-            "00000000 0a000100 6e657465 6d000000\n"  // TCA_KIND "netem"
-            "70000200 2d310100 c7100000 00000000\n"  // TCA_OPTIONS, 78125 ticks of 64 ns, limit 4295, loss
-            "00000000 00000000 00000000 10000100\n"  // gap, duplicate, jitter; CORR
-            "00000000 00000000 00000000 0c000300\n"  // REORDER
-            "00000000 00000000 0c000400 00000000\n"  // CORRUPT
-            "00000000 14000600 00000000 00000000\n"  // RATE
-            "00000000 00000000 0c000a00 404b4c00\n"  // LATENCY64 5000000
+            "a0000000 24000006 00000000 00000000\n"    // length, RTM_NEWQDISC, CREATE | EXCL
+            "00000000 05000000 00006ede ffffffff\n"    // interface 5, handle de6e:, parent root
+            "00000000 0a000100 6e657465 6d000000\n"    // TCA_KIND "netem"
+            "70000200 2d310100 c7100000 00000000\n"    // TCA_OPTIONS, 78125 ticks of 64 ns, limit 4295, loss
+            "00000000 00000000 00000000 10000100\n"    // gap, duplicate, jitter; CORR
+            "00000000 00000000 00000000 0c000300\n"    // REORDER
+            "00000000 00000000 0c000400 00000000\n"    // CORRUPT
+            "00000000 14000600 00000000 00000000\n"    // RATE
+            "00000000 00000000 0c000a00 404b4c00\n"    // LATENCY64 5000000
             "00000000 0c000b00 00000000 00000000\n");  // JITTER64
 }
 
@@ -63,10 +64,13 @@ TEST(QdiscMessage, EverythingElse) {
 }
 
 TEST(QdiscMessage, JitterBringsItsTable) {
-  const auto bytes = netem_message(5, {.interface = "x", .latency = 5ms, .jitter = 1ms, .limit = 10, .bursts = {}}, QdiscRequest::create);
+  const auto bytes = netem_message(5, {.interface = "x", .latency = 5ms, .jitter = 1ms, .limit = 10, .bursts = {}},
+                                   QdiscRequest::create);
   // 4 bytes of header and 4096 values of 2 bytes, ascending from -1 (8190/8192) to 1.
   const std::size_t table = bytes.size() - 2 * 4096 - 4;
-  EXPECT_EQ(hex({bytes.begin() + static_cast<std::ptrdiff_t>(table), bytes.begin() + static_cast<std::ptrdiff_t>(table) + 8}), "04200200 02e006e0 ");
+  EXPECT_EQ(
+      hex({bytes.begin() + static_cast<std::ptrdiff_t>(table), bytes.begin() + static_cast<std::ptrdiff_t>(table) + 8}),
+      "04200200 02e006e0 ");
   std::int16_t last = 0;
   std::memcpy(&last, bytes.data() + bytes.size() - 2, 2);
   EXPECT_EQ(last, 8190);
@@ -111,7 +115,9 @@ std::vector<std::byte> answer(std::uint32_t handle, const std::string& kind, std
   return bytes;
 }
 
-std::optional<QdiscFacts> parse(const std::vector<std::byte>& bytes) { return parse_qdisc(*reinterpret_cast<const nlmsghdr*>(bytes.data())); }
+std::optional<QdiscFacts> parse(const std::vector<std::byte>& bytes) {
+  return parse_qdisc(*reinterpret_cast<const nlmsghdr*>(bytes.data()));
+}
 
 TEST(QdiscMessage, ReadsWhatTheKernelAnswers) {
   const auto facts = parse(answer(0x80010000, "fq_codel", 17));
@@ -130,7 +136,8 @@ TEST(QdiscMessage, ReadsWhatTheKernelAnswers) {
 
 TEST(ForeignQdisc, OnlyTheKernelsDefaultAndOurOwnMayBeReplaced) {
   EXPECT_EQ(judge_root(std::nullopt), RootState::vacant);
-  for (const auto* kind : {"noqueue", "pfifo_fast", "fq_codel", "mq"}) EXPECT_EQ(judge_root(parse(answer(0, kind, 0))), RootState::vacant);
+  for (const auto* kind : {"noqueue", "pfifo_fast", "fq_codel", "mq"})
+    EXPECT_EQ(judge_root(parse(answer(0, kind, 0))), RootState::vacant);
   EXPECT_EQ(judge_root(parse(answer(0xDE6E0000, "netem", 0))), RootState::ours);
   EXPECT_EQ(judge_root(parse(answer(0x80010000, "fq_codel", 0))), RootState::foreign);
   EXPECT_EQ(judge_root(parse(answer(0x00010000, "netem", 0))), RootState::foreign);

@@ -21,9 +21,9 @@ std::string hex(const std::vector<std::byte>& bytes) {
 // Golden bytes: struct nlmsghdr (native, little-endian here), nfgenmsg with the queue in network order, attributes.
 TEST(QueueMessage, Bind) {
   EXPECT_EQ(hex(bind_message(0xDE60, 4295, false)),
-            "40000000 02030500 01000000 00000000\n"  // NFQNL_MSG_CONFIG, REQUEST | ACK, sequence 1
-            "0000de60 08000100 01000000 09000200\n"  // queue; CMD bind; PARAMS
-            "00000000 01000000 08000300 000010c7\n"  // meta only; QUEUE_MAXLEN
+            "40000000 02030500 01000000 00000000\n"    // NFQNL_MSG_CONFIG, REQUEST | ACK, sequence 1
+            "0000de60 08000100 01000000 09000200\n"    // queue; CMD bind; PARAMS
+            "00000000 01000000 08000300 000010c7\n"    // meta only; QUEUE_MAXLEN
             "08000500 00000004 08000400 00000004\n");  // FLAGS and MASK: GSO
   EXPECT_NE(hex(bind_message(0xDE60, 4295, true)).find("09000200\n00000004 02000000"), std::string::npos);
 }
@@ -43,15 +43,19 @@ TEST(QueueMessage, VerdictsOfAllKindsInOneBuffer) {
             "20000000 01030100 00000000 00000000\n0000de60 0c000200 00000000 00000006\n");
 }
 
-std::optional<QueuedPacket> parse(const std::vector<std::uint32_t>& words) { return parse_packet(*reinterpret_cast<const nlmsghdr*>(words.data())); }
+std::optional<QueuedPacket> parse(const std::vector<std::uint32_t>& words) {
+  return parse_packet(*reinterpret_cast<const nlmsghdr*>(words.data()));
+}
 
-std::uint32_t big(std::uint32_t value) { return __builtin_bswap32(value); }
+std::uint32_t big(std::uint32_t value) {
+  return __builtin_bswap32(value);
+}
 
 TEST(QueueMessage, ReadsAPacketWithItsTimestamp) {
-  const auto packet = parse({60, 0x00000300, 0, 0, big(0xDE60),            // NFQNL_MSG_PACKET
-                             0x0001000b, big(77), 0x00020008,              // PACKET_HDR: id 77, IPv4, hook forward
-                             0x00040014, 0, big(1000), 0, big(250'000),    // TIMESTAMP
-                             0x000d0008, big(64'000)});                    // CAP_LEN
+  const auto packet = parse({60, 0x00000300, 0, 0, big(0xDE60),          // NFQNL_MSG_PACKET
+                             0x0001000b, big(77), 0x00020008,            // PACKET_HDR: id 77, IPv4, hook forward
+                             0x00040014, 0, big(1000), 0, big(250'000),  // TIMESTAMP
+                             0x000d0008, big(64'000)});                  // CAP_LEN
   ASSERT_TRUE(packet);
   EXPECT_EQ(packet->id, 77u);
   EXPECT_EQ(packet->bytes, 64'000u);
@@ -68,7 +72,8 @@ TEST(QueueMessage, APacketMayHaveNoTimestamp) {
 }
 
 TEST(KernelDrops, AreReadFromProc) {
-  const std::string text = "    1   4711     0 2 65531     3     4        9  1\n56928  3281776884     0 1     0    10     2     2050  1\n";
+  const std::string text =
+      "    1   4711     0 2 65531     3     4        9  1\n56928  3281776884     0 1     0    10     2     2050  1\n";
   EXPECT_EQ(kernel_drops(text, 56928), 12u);
   EXPECT_EQ(kernel_drops(text, 1), 7u);
   EXPECT_EQ(kernel_drops(text, 2), 0u);

@@ -15,10 +15,10 @@ namespace longhaul::degen::test {
 struct Log {
   std::vector<std::string> events;
   std::vector<Plan> plans;
-  std::string refuse;                ///< check() refuses with this
-  std::string fail;                  ///< apply() fails with this
-  std::vector<std::string> left;     ///< what sweep() finds
-  std::vector<std::string> swept;    ///< the interfaces that it was given
+  std::string refuse;              ///< check() refuses with this
+  std::string fail;                ///< apply() fails with this
+  std::vector<std::string> left;   ///< what sweep() finds
+  std::vector<std::string> swept;  ///< the interfaces that it was given
   Counters counters;
   std::function<void()> on_apply;
 };

@@ -12,8 +12,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using namespace std::chrono_literals;
 
-// Runs all arrivals and gives each packet's time of release, as a kernel would see it that wakes the thread exactly when
-// the next packet is due. Dropped packets are missing.
+// Runs all arrivals and gives each packet's time of release, as a kernel would see it that wakes the thread exactly
+// when the next packet is due. Dropped packets are missing.
 std::map<std::uint32_t, Nanoseconds> run(Scheduler& scheduler, const std::vector<Arrival>& arrivals,
                                          std::vector<std::uint32_t>* order = nullptr) {
   std::map<std::uint32_t, Nanoseconds> released;

@@ -45,7 +45,9 @@ class ServerTest : public testing::Test {
   bool becomes_clear() {
     auto client = connect();
     for (int i = 0; i < 200; ++i) {
-      if (!client.request({.kind = RequestKind::show, .engine = {}, .parameters = {}, .force = {}, .client = {}})->report->impaired) return true;
+      if (!client.request({.kind = RequestKind::show, .engine = {}, .parameters = {}, .force = {}, .client = {}})
+               ->report->impaired)
+        return true;
       std::this_thread::sleep_for(5ms);
     }
     return false;
@@ -90,7 +92,8 @@ TEST_F(ServerTest, TheEndOfTheServiceClears) {
 }
 
 TEST_F(ServerTest, ABadMessageGetsAnErrorAndAClosedConnection) {
-  for (const std::string& bad : {std::string{"no json"}, std::string{R"({"version":1,"kind":"explode"})"}, std::string{R"({"version":99,"kind":"show"})"}}) {
+  for (const std::string& bad : {std::string{"no json"}, std::string{R"({"version":1,"kind":"explode"})"},
+                                 std::string{R"({"version":99,"kind":"show"})"}}) {
     auto client = connect();
     const auto frame = encode_frame(bad);
     ASSERT_EQ(::send(client.fd(), frame.data(), frame.size(), 0), static_cast<ssize_t>(frame.size()));

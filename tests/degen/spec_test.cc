@@ -50,8 +50,15 @@ TEST(Spec, ReadsEveryAxis) {
                                            {"duplicate", 10},
                                            {"reorder", 20}})
                               .value();
-  const Direction expected{.delay = 20ms, .jitter = 1ms, .distribution = Distribution::pareto, .keep_order = false, .loss = {5000},
-                           .loss_burst = 4, .rate = {100'000'000}, .duplicate = {10}, .reorder = {20}};
+  const Direction expected{.delay = 20ms,
+                           .jitter = 1ms,
+                           .distribution = Distribution::pareto,
+                           .keep_order = false,
+                           .loss = {5000},
+                           .loss_burst = 4,
+                           .rate = {100'000'000},
+                           .duplicate = {10},
+                           .reorder = {20}};
   EXPECT_EQ(impairment.forward, expected);
   EXPECT_EQ(impairment.back, expected);
   EXPECT_EQ(expected.longest(), 24ms);
@@ -66,15 +73,18 @@ TEST(Spec, RefusesWhatMeansNothing) {
   EXPECT_THAT(message({{"delay", 1000}, {"jitter", 2000}}), HasSubstr("jitter: 2us is more than the delay of 1us"));
   EXPECT_THAT(message({{"delay", 5000}, {"jitter", 2000}, {"delay_back", 0}}), HasSubstr("jitter_back: "));
   EXPECT_THAT(message({{"reorder", 100}}), HasSubstr("reorder: "));
-  EXPECT_THAT(message({{"loss", 900'000}, {"loss_burst", 2}}), HasSubstr("loss: 90% cannot be reached with bursts of 2"));
+  EXPECT_THAT(message({{"loss", 900'000}, {"loss_burst", 2}}),
+              HasSubstr("loss: 90% cannot be reached with bursts of 2"));
   EXPECT_THAT(message({{"distribution", "gauss"}}), HasSubstr("expected one of uniform, normal, pareto"));
 }
 
 TEST(Spec, ParametersAreTheShortestThatReadBack) {
-  EXPECT_EQ(to_parameters(make_impairment({{"delay", 5}, {"delay_back", 5}, {"loss", 0}}).value()), (Parameters{{"delay", 5}}));
-  for (const Parameters& parameters : {Parameters{{"delay", 5000}, {"delay_back", 0}},
-                                       Parameters{{"delay_back", 7000}, {"jitter_back", 1000}, {"distribution_back", "normal"}},
-                                       Parameters{{"loss", 10}, {"loss_burst", 3}, {"loss_burst_back", 1}}}) {
+  EXPECT_EQ(to_parameters(make_impairment({{"delay", 5}, {"delay_back", 5}, {"loss", 0}}).value()),
+            (Parameters{{"delay", 5}}));
+  for (const Parameters& parameters :
+       {Parameters{{"delay", 5000}, {"delay_back", 0}},
+        Parameters{{"delay_back", 7000}, {"jitter_back", 1000}, {"distribution_back", "normal"}},
+        Parameters{{"loss", 10}, {"loss_burst", 3}, {"loss_burst_back", 1}}}) {
     const auto impairment = make_impairment(parameters).value();
     EXPECT_EQ(to_parameters(impairment), parameters);
     EXPECT_EQ(make_impairment(to_parameters(impairment)).value(), impairment);
@@ -82,8 +92,10 @@ TEST(Spec, ParametersAreTheShortestThatReadBack) {
 }
 
 TEST(Spec, DescribesForPeople) {
-  EXPECT_EQ(describe(make_impairment({{"delay", 5'000'000}, {"loss", 1000}, {"delay_back", 1'000'000}, {"loss_back", 0}}).value()),
-            "delay 5ms, loss 1000ppm | back: delay 1ms");
+  EXPECT_EQ(
+      describe(
+          make_impairment({{"delay", 5'000'000}, {"loss", 1000}, {"delay_back", 1'000'000}, {"loss_back", 0}}).value()),
+      "delay 5ms, loss 1000ppm | back: delay 1ms");
 }
 
 TEST(Spec, PicksItsAxesOutOfACell) {

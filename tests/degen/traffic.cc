@@ -1,6 +1,10 @@
 // Traffic for degen's lab test, both ends in one process (in the compact lab they share a kernel):
 //
 //   degen_traffic probe FROM TO COUNT              probes and their echoes; degen measures them at the router
+//   degen_traffic achieve FROM TO COUNT ENGINE DELAY   as an agent does it: measure the router unimpaired, apply,
+//   probe,
+//                                                  measure, apply again, until the delay is within 1 % or 50 us
+//   degen_traffic hold FROM TO BURST ENGINE DELAY  applies and sends 10,000 packets in bursts under it, as flood does
 //   degen_traffic flood FROM TO COUNT BURST        UDP in bursts; prints what was lost and reordered, and how much each
 //                                                  burst's length changed on the way
 #include <netinet/in.h>
@@ -9,6 +13,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +22,7 @@
 #include <vector>
 
 #include "common/error.hh"
+#include "degen/client/client.hh"
 #include "observe/address.hh"
 #include "observe/probe.hh"
 
@@ -53,6 +59,66 @@ int probe(const std::string& from, const std::string& to, int count) {
   fmt::print("sent={} returned={} rtt_median_us={:.1f}\n", sender.sent(), sender.round_trips().size(),
              static_cast<double>(median(sender.round_trips())) / 1e3);
   return 0;
+}
+
+int flood(const std::string& from, const std::string& to, int count, int burst);
+
+degen::Report ask(degen::Client& client, degen::RequestKind kind, const std::string& engine = {},
+                  std::int64_t delay = 0) {
+  degen::Request request{.kind = kind, .engine = {}, .parameters = {}, .force = {}, .client = "degen_traffic"};
+  if (kind == degen::RequestKind::apply) {
+    request.engine = engine;
+    request.parameters["delay"] = delay;
+  }
+  const auto reply = client.request(request).value();
+  if (!reply.ok) throw std::runtime_error(*reply.error);
+  return *reply.report;
+}
+
+bool near(const degen::DirectionReport& way) {
+  return std::abs(way.achieved - way.asked) <= std::max<std::int64_t>(way.asked / 100, 50'000);
+}
+
+int achieve(const std::string& from, const std::string& to, int count, const std::string& engine, std::int64_t delay) {
+  auto client = degen::Client::connect(std::string{degen::kDefaultSocket}).value();
+  ask(client, degen::RequestKind::measure);
+  probe(from, to, count);
+  ask(client, degen::RequestKind::measure);
+  bool good = false;
+  for (int round = 1; round <= 6 && !good; ++round) {
+    ask(client, degen::RequestKind::apply, engine, delay);
+    probe(from, to, count);
+    const auto report = ask(client, degen::RequestKind::measure);
+    for (const auto* way : {&report.forward, &report.back})
+      fmt::print(
+          "{} round={} way={} asked_us={:.1f} programmed_us={:.1f} achieved_us={:.1f} p99_us={:.1f} "
+          "unimpaired_us={:.1f} samples={} lost={} reordered={}\n",
+          engine, round, way == &report.forward ? "forward" : "back", static_cast<double>(way->asked) / 1e3,
+          static_cast<double>(way->programmed) / 1e3, static_cast<double>(way->achieved) / 1e3,
+          static_cast<double>(way->p99) / 1e3, static_cast<double>(way->unimpaired) / 1e3, way->samples, way->lost,
+          way->reordered);
+    good = near(report.forward) && near(report.back);
+  }
+  return good ? 0 : 1;
+}
+
+int hold(const std::string& from, const std::string& to, int burst, const std::string& engine, std::int64_t delay) {
+  auto client = degen::Client::connect(std::string{degen::kDefaultSocket}).value();
+  ask(client, degen::RequestKind::apply, engine, delay);
+  std::atomic<bool> done = false;
+  std::jthread alive{[&] {
+    while (!done) {
+      client.heartbeat().value();
+      std::this_thread::sleep_for(500ms);
+    }
+  }};
+  const int result = flood(from, to, 10'000, burst);
+  done = true;
+  alive.join();
+  const auto report = ask(client, degen::RequestKind::show);
+  fmt::print("dropped={} overflowed={} limit={}\n", report.forward.dropped, report.forward.overflowed,
+             report.forward.queue_limit);
+  return result;
 }
 
 std::int64_t now() {
@@ -110,7 +176,8 @@ int flood(const std::string& from, const std::string& to, int count, int burst) 
     char payload[64] = {};
     std::memcpy(payload, &i, sizeof i);
     sent[static_cast<std::size_t>(i)] = now();
-    if (::sendto(sender.get(), payload, sizeof payload, 0, peer.get(), peer.length) < 0) sent[static_cast<std::size_t>(i)] = 0;
+    if (::sendto(sender.get(), payload, sizeof payload, 0, peer.get(), peer.length) < 0)
+      sent[static_cast<std::size_t>(i)] = 0;
     if (i % burst == burst - 1) {
       take();
       std::this_thread::sleep_for(5ms);
@@ -130,9 +197,11 @@ int flood(const std::string& from, const std::string& to, int count, int burst) 
       after.push_back(received[k] - received[first]);
     }
   }
-  fmt::print("sent={} received={} lost={} reordered={} duplicated={} delay_median_us={:.1f} burst_sent_us={:.1f} burst_received_us={:.1f}\n",
-             count, got, count - got, reordered, duplicated, static_cast<double>(median(delays)) / 1e3,
-             static_cast<double>(median(before)) / 1e3, static_cast<double>(median(after)) / 1e3);
+  fmt::print(
+      "sent={} received={} lost={} reordered={} duplicated={} delay_median_us={:.1f} burst_sent_us={:.1f} "
+      "burst_received_us={:.1f}\n",
+      count, got, count - got, reordered, duplicated, static_cast<double>(median(delays)) / 1e3,
+      static_cast<double>(median(before)) / 1e3, static_cast<double>(median(after)) / 1e3);
   return got == count && reordered == 0 ? 0 : 1;
 }
 
@@ -140,8 +209,13 @@ int flood(const std::string& from, const std::string& to, int count, int burst) 
 
 int main(int argc, char** argv) {
   const std::string command = argc > 4 ? argv[1] : "";
+  const auto delay = [&] { return parse_quantity(Kind::duration, argv[6]).value(); };
+  if (command == "achieve" && argc > 6) return achieve(argv[2], argv[3], std::atoi(argv[4]), argv[5], delay());
+  if (command == "hold" && argc > 6) return hold(argv[2], argv[3], std::atoi(argv[4]), argv[5], delay());
   if (command == "probe") return probe(argv[2], argv[3], std::atoi(argv[4]));
   if (command == "flood" && argc > 5) return flood(argv[2], argv[3], std::atoi(argv[4]), std::atoi(argv[5]));
-  fmt::print(stderr, "usage: degen_traffic probe FROM TO COUNT | flood FROM TO COUNT BURST\n");
+  fmt::print(stderr,
+             "usage: degen_traffic probe FROM TO COUNT | flood FROM TO COUNT BURST | achieve FROM TO COUNT ENGINE "
+             "DELAY | hold FROM TO BURST ENGINE DELAY\n");
   return 2;
 }
