@@ -148,7 +148,7 @@ Attempt<ClientResult> Client::run() {
       return tl::unexpected(std::move(refusal));
     }
     events_.emit(BenchEventKind::ready);
-    ClientSession session{spec_, Role::client, *parameters, std::move(*connections), control, events_, stop_};
+    ClientSession session{spec_, Role::client, *parameters, *plan, std::move(*connections), control, events_, stop_};
     auto metrics = runner_.client(session);
     auto server_record = session.finish();
     return ClientResult{session.record(std::move(metrics)), std::move(server_record)};

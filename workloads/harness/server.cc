@@ -112,7 +112,7 @@ Attempt<Served> Server::serve_client(Arrival& client, Events& events, int stop) 
     return refuse_client({Status::unsupported, fmt::format("no transport '{}' here", transport)});
   }
 
-  ServerSession session{*spec, Role::server, *parameters, std::move(connections), control, events, stop};
+  ServerSession session{*spec, Role::server, *parameters, *plan, std::move(connections), control, events, stop};
   runner->server(session);
   ControlMessage finished;
   finished.kind = ControlKind::finished;

@@ -26,11 +26,12 @@ std::vector<int> own_processors() {
 
 }  // namespace
 
-Session::Session(const WorkloadSpec& spec, Role role, Parameters parameters, Connections connections, ControlChannel& control,
-                 Events& events, int stop)
+Session::Session(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan, Connections connections,
+                 ControlChannel& control, Events& events, int stop)
     : spec_(spec),
       role_(role),
       parameters_(std::move(parameters)),
+      unused_(plan.unused),
       connections_(std::move(connections)),
       control_(control),
       events_(events),
@@ -78,6 +79,7 @@ NodeRecord Session::record(std::map<std::string, Metric> metrics) const {
   record.workload = spec_.name;
   record.role = role_;
   record.parameters = parameters_;
+  for (const auto& name : unused_) record.parameters.erase(name);
   record.metrics = std::move(metrics);
   record.transport = transport_;
   record.cpu = cpu_;

@@ -29,8 +29,8 @@ class PeerFailed : public std::runtime_error {
 /// What both ends have in common: the connections and the account of the window.
 class Session {
  public:
-  Session(const WorkloadSpec& spec, Role role, Parameters parameters, Connections connections, ControlChannel& control, Events& events,
-          int stop);
+  Session(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan, Connections connections,
+          ControlChannel& control, Events& events, int stop);
 
   const Parameters& parameters() const { return parameters_; }
   std::int64_t number(std::string_view name) const { return integer(parameters_, spec_.parameters, name); }
@@ -52,6 +52,7 @@ class Session {
   const WorkloadSpec& spec_;
   Role role_;
   Parameters parameters_;
+  std::vector<std::string> unused_;
   Connections connections_;
   ControlChannel& control_;
   Events& events_;

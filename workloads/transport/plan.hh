@@ -59,6 +59,7 @@ struct ConnectionPlan {
   std::size_t receive_length = 0;
   /// Fills either end's memory before the peer can see it.
   std::function<void(std::span<std::byte>)> prepare;
+  std::vector<std::string> unused;  ///< parameters that mean nothing on this transport: left out of the record
   bool sleeping = false;        ///< completions are waited for, not polled
   std::string congestion_control;  ///< tcp; empty: the system's
 };

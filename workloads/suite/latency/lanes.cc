@@ -67,7 +67,6 @@ class Base : public PingPong {
 class MessageBase : public Base {
  public:
   MessageBase(Connection& connection, const LaneOptions& options, Direction outgoing) : Base(connection, options, outgoing) {
-    receive_size_ = options.op == "stream" || options.op == "send" ? options.size : 0;
     first_.operation = Operation::send;
     first_.local = Layout::out;
     first_.length = options.size;
@@ -92,13 +91,12 @@ class MessageBase : public Base {
     if (doubled_) connection_.post(second_);
   }
   // The receive that was used up is replaced while the message is on its way; others are posted.
-  void restock() { connection_.post_receive(layout_.in, receive_size_); }
+  void restock() { connection_.post_receive(layout_.in, options_.size); }
 
  private:
   Request first_;
   Request second_;
   bool doubled_ = false;
-  std::size_t receive_size_ = 0;
 };
 
 class MessageClient final : public MessageBase {

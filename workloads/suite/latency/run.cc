@@ -1,7 +1,5 @@
 #include "workloads/suite/latency/run.hh"
 
-#include <algorithm>
-
 #include "workloads/suite/latency/lanes.hh"
 
 namespace longhaul::workloads::latency {
@@ -23,12 +21,13 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   plan.message = static_cast<std::size_t>(integer(parameters, spec.parameters, "size"));
   plan.in_flight = plan.message;
   plan.sleeping = sleeping;
+  plan.unused = {transport == "tcp" ? "op" : "congestion_control"};
   const auto layout = layout_of(plan.message);
   plan.memory = layout.total;
   if (transport == "tcp" || op == "send" || op == "write_imm" || op == "write_send") {
     plan.receives = kReceives;
     plan.receive_offset = layout.in;
-    plan.receive_length = transport == "tcp" || op == "send" ? plan.message : 0;
+    plan.receive_length = plan.message;  // siw refuses an empty receive, also where nothing is to be put into it
   }
   if (op == "read") plan.prepare = [size = plan.message](std::span<std::byte> memory) { fill_source(memory, size); };
   if (const auto it = parameters.find("congestion_control"); it != parameters.end() && transport == "tcp")
@@ -37,9 +36,8 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
 }
 
 LaneOptions lane_options(const Session& session) {
-  const auto& offered = session.connections().front()->capabilities();
-  const bool stream = std::find(offered.begin(), offered.end(), Capability::stream) != offered.end();
-  return {stream ? "stream" : session.word("op"), static_cast<std::size_t>(session.number("size")), session.number("verify") != 0};
+  const bool tcp = session.connections().front()->facts().transport == "tcp";
+  return {tcp ? "stream" : session.word("op"), static_cast<std::size_t>(session.number("size")), session.number("verify") != 0};
 }
 
 // Lanes as the loop wants them, and as they are.

@@ -52,6 +52,7 @@ void set_ack_timeout(rdma_cm_id* id, Nanoseconds rtt) {
 
 Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const SocketAddress& peer, const std::string& device,
                                         const ConnectionPlan& plan, std::uint64_t session, Nanoseconds rtt, const Patience& patience) {
+  if (const auto devices = rdma_devices(); devices.empty()) return unsupported("{}", describe(devices));
   const auto attempted = fmt::format("connect over RDMA from {} to {}", source.host(), peer.text());
   // Every step is begun for all before it is awaited for any: the path is crossed as often as for one.
   std::vector<std::pair<EventChannel, CmId>> pending;
@@ -99,6 +100,7 @@ Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const Socke
 }
 
 Attempt<VerbsListener> VerbsListener::open(const SocketAddress& address, const std::string& device) {
+  if (const auto devices = rdma_devices(); devices.empty()) return unsupported("{}", describe(devices));
   auto channel = open_channel();
   auto id = create_id(channel.get());
   auto local = address;

@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "common/error.hh"
@@ -182,8 +183,8 @@ void VerbsConnection::post(const Request& request) {
 
 void VerbsConnection::submit() {
   chained_ = 0;
-  ibv_send_wr* bad = nullptr;
-  if (const int error = ::ibv_post_send(id_->qp, chain_.data(), &bad); error != 0) throw_errno("post to " + device_.name, error);
+  ibv_send_wr* bad = nullptr;  // some providers return a negative errno
+  if (const int error = ::ibv_post_send(id_->qp, chain_.data(), &bad); error != 0) throw_errno("post to " + device_.name, std::abs(error));
 }
 
 void VerbsConnection::post_receive(std::size_t offset, std::size_t length) {
@@ -193,7 +194,7 @@ void VerbsConnection::post_receive(std::size_t offset, std::size_t length) {
   work.sg_list = &piece;
   work.num_sge = length == 0 ? 0 : 1;
   ibv_recv_wr* bad = nullptr;
-  if (const int error = ::ibv_post_recv(id_->qp, &work, &bad); error != 0) throw_errno("post a receive to " + device_.name, error);
+  if (const int error = ::ibv_post_recv(id_->qp, &work, &bad); error != 0) throw_errno("post a receive to " + device_.name, std::abs(error));
 }
 
 void VerbsConnection::harvest() {

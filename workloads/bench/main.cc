@@ -1,0 +1,207 @@
+// longhaul-bench: the workloads, by hand or under an agent.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "common/log.hh"
+#include "common/version.hh"
+#include "observe/probe.hh"
+#include "workloads/bench/options.hh"
+#include "workloads/bench/print.hh"
+#include "workloads/bench/probe.hh"
+#include "workloads/harness/client.hh"
+#include "workloads/harness/server.hh"
+#include "workloads/suite/catalog.hh"
+
+namespace longhaul::workloads {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  server:  longhaul-bench latency --listen
+  client:  longhaul-bench latency --connect 10.20.0.1 --transport tcp
+           longhaul-bench latency --connect 10.20.0.1 --transport rdma --device rxe0 --op send --size 1KiB
+  The client tells the server everything: its options need not be repeated there.
+Exit codes: 0 good, 1 failed (also: unsupported here), 2 wrong options, 130 interrupted.)";
+
+// What every command that has two ends takes.
+struct Ends {
+  bool listen = false;
+  std::string connect;
+  std::string bind;
+  std::string device;
+  std::string transport;
+  std::uint16_t port = kDefaultPort;
+  bool once = false;
+  bool json = false;
+
+  void add_to(CLI::App& app) {
+    auto* listening = app.add_flag("--listen", listen, "be the server: serve one client after another until Ctrl-C");
+    auto* connecting = app.add_option("--connect", connect, "be the client of this server")->type_name("HOST[:PORT]");
+    listening->excludes(connecting);
+    app.add_option("--bind", bind, "this end's address: which interface the traffic uses")->type_name("ADDRESS");
+    app.add_flag("--json", json, "print one JSON document");
+  }
+};
+
+int finish(const Refusal& refusal, bool json) {
+  if (json) fmt::print("{}\n", error_document(refusal));
+  fmt::print(stderr, "longhaul-bench: {}{}\n", refusal.status == Status::unsupported ? "unsupported: " : "", refusal.message);
+  return static_cast<int>(refusal.exit_code);
+}
+
+int run_server(const WorkloadSpec& spec, const Ends& ends, Events& events, int stop) {
+  auto server = Server::open({ends.bind, ends.port, ends.device});
+  if (!server) {
+    events.emit(BenchEventKind::failed, server.error().message);
+    return finish(server.error(), ends.json);
+  }
+  BenchEvent ready;
+  ready.kind = BenchEventKind::ready;
+  ready.port = server->port();
+  events.emit(std::move(ready));
+  if (!events && !ends.json) {
+    fmt::print("longhaul-bench: serving at {}; end with Ctrl-C\n", server->address());
+    std::fflush(stdout);
+  }
+  // A supervisor starts one process for one run.
+  const bool once = ends.once || events;
+  for (;;) {
+    const auto served = server->serve_one(events, stop);
+    if (!served) {
+      if (once) return finish(served.error(), ends.json);
+      fmt::print(stderr, "longhaul-bench: a client was not served: {}\n", served.error().message);
+    } else if (ends.json) {
+      fmt::print("{}\n", to_json(served->record));
+    } else if (!events) {
+      fmt::print("served {}: {}", served->peer, describe_transport(served->record));
+    }
+    std::fflush(stdout);
+    if (once) return 0;
+  }
+  (void)spec;
+}
+
+int run_client(const WorkloadSpec& spec, const Ends& ends, Parameters parameters, Events& events, int stop) {
+  const auto refuse_usage = [&](const std::string& message) {
+    events.emit(BenchEventKind::failed, message);
+    return finish({Status::failed, message, ExitCode::usage}, ends.json);
+  };
+  auto server = parse_host_port(ends.connect);
+  if (!server) return refuse_usage("--connect " + server.error().message);
+  if (ends.transport.empty()) return refuse_usage("--transport is missing: give --transport tcp or --transport rdma");
+  ClientOptions options{*server, ends.transport, ends.bind, ends.device, std::move(parameters)};
+  const auto result = workloads::run_client(options, spec, *find_runner(spec.name), events, stop);
+  if (!result) return finish(result.error(), ends.json);
+  if (ends.json) {
+    fmt::print("{}\n", document(spec, *result));
+  } else if (!events) {
+    fmt::print("{}", table(spec, *result));
+  }
+  return 0;
+}
+
+// A workload's subcommand; the vector that holds it is never resized after its options were added.
+struct Command {
+  const WorkloadSpec* spec = nullptr;
+  CLI::App* app = nullptr;
+  Ends ends;
+  OptionTexts texts;
+};
+
+void add_command(CLI::App& app, const WorkloadSpec& spec, Command& command) {
+  command.spec = &spec;
+  command.app = app.add_subcommand(spec.name, spec.summary);
+  command.app->footer(kExamples);
+  command.ends.add_to(*command.app);
+  command.app->add_option("--transport", command.ends.transport, "what moves the data (client)")
+      ->type_name("tcp|rdma")
+      ->check(CLI::IsMember({"tcp", "rdma"}));
+  command.app->add_option("--device", command.ends.device, "RDMA device, or network interface for tcp, that must be used")->type_name("NAME");
+  command.app->add_option("--port", command.ends.port, "the server's port; 0: any free one")->type_name("N")->default_str(std::to_string(kDefaultPort));
+  command.app->add_flag("--once", command.ends.once, "end after one client (server)");
+  add_options(*command.app, spec.parameters, command.texts);
+}
+
+int run_command(const Command& command, Events& events, int stop) {
+  const auto& ends = command.ends;
+  if (!ends.listen && ends.connect.empty())
+    return finish({Status::failed, "which end is this? give --listen, or --connect HOST", ExitCode::usage}, ends.json);
+  auto parameters = read_options(*command.app, command.spec->parameters, command.texts);
+  if (!parameters) {
+    events.emit(BenchEventKind::failed, parameters.error().message);
+    return finish({Status::failed, parameters.error().message, parameters.error().exit_code}, ends.json);
+  }
+  return ends.listen ? run_server(*command.spec, ends, events, stop) : run_client(*command.spec, ends, std::move(*parameters), events, stop);
+}
+
+struct ProbeCommand {
+  CLI::App* app = nullptr;
+  Ends ends;
+  ProbeOptions options;
+  std::string interval = "10ms";
+  std::uint16_t port = observe::kProbePort;
+
+  void add_to(CLI::App& parent) {
+    app = parent.add_subcommand("probe", "UDP probes to and fro: the round trip that the path really has");
+    app->footer("\nExamples:\n  longhaul-bench probe --listen --bind 10.20.0.1\n  longhaul-bench probe --connect 10.20.0.1 --count 1000 --interval 1ms");
+    ends.add_to(*app);
+    app->add_option("--port", port, "where to answer")->type_name("N")->capture_default_str();
+    app->add_option("--count", options.count, "probes to send")->type_name("N")->capture_default_str();
+    app->add_option("--interval", interval, "time between two")->type_name("TIME")->capture_default_str();
+  }
+
+  int run(int stop) {
+    options.bind = ends.bind;
+    options.json = ends.json;
+    const auto result = [&]() -> Attempt<void> {
+      if (ends.listen) return probe_listen(ends.bind, port, stop);
+      if (ends.connect.empty()) return wrong_input("which end is this? give --listen, or --connect HOST");
+      auto peer = parse_host_port(ends.connect);
+      if (!peer) return failed_by(peer.error());
+      if (peer->port == kDefaultPort && ends.connect.find(":7470") == std::string::npos) peer->port = port;
+      const auto time = parse_quantity(Kind::duration, interval);
+      if (!time) return wrong_input("--interval {}", time.error().message);
+      options.interval = *time;
+      return probe_connect(*peer, options, stop);
+    }();
+    return result ? 0 : finish(result.error(), ends.json);
+  }
+};
+
+int run(int argc, char** argv) {
+  CLI::App app{"longhaul-bench: workloads over TCP sockets and RDMA verbs, measured by one harness", "longhaul-bench"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", version_text);
+  app.footer(kExamples);
+  std::vector<Command> commands(catalog().size());
+  for (std::size_t i = 0; i < commands.size(); ++i) add_command(app, catalog()[i], commands[i]);
+  ProbeCommand probe;
+  probe.add_to(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+  }
+
+  auto events = Events::from_environment();
+  if (!events) return finish({Status::failed, events.error().message, events.error().exit_code}, false);
+  const auto signals = catch_signals();
+  for (const auto& command : commands)
+    if (command.app->parsed()) return run_command(command, *events, signals.get());
+  return probe.run(signals.get());
+}
+
+}  // namespace
+}  // namespace longhaul::workloads
+
+int main(int argc, char** argv) {
+  try {
+    return longhaul::workloads::run(argc, argv);
+  } catch (const longhaul::workloads::Interrupted&) {
+    return static_cast<int>(longhaul::ExitCode::interrupted);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "longhaul-bench: {}\n", error.what());
+    return static_cast<int>(longhaul::ExitCode::failure);
+  }
+}

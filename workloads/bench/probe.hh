@@ -1,0 +1,24 @@
+// `longhaul-bench probe`: the probes of the achieved delay, by hand.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "workloads/transport/address.hh"
+#include "workloads/transport/plan.hh"
+
+namespace longhaul::workloads {
+
+struct ProbeOptions {
+  std::string bind;
+  std::uint32_t count = 100;
+  std::int64_t interval = 10'000'000;  ///< ns
+  bool json = false;
+};
+
+/// Echoes until interrupted. Prints the address first.
+Attempt<void> probe_listen(const std::string& bind, std::uint16_t port, int stop);
+/// Sends probes and prints the round trips.
+Attempt<void> probe_connect(const HostPort& peer, const ProbeOptions& options, int stop);
+
+}  // namespace longhaul::workloads
