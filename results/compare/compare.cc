@@ -4,8 +4,6 @@
 
 #include <set>
 
-#include "results/report/answer.hh"
-
 namespace longhaul::results {
 namespace {
 
@@ -57,7 +55,7 @@ bool has_result(const CellSummary& cell) {
 
 // In the metric's unit, as people read it.
 std::string shown(double value, const std::string& unit) {
-  return unit == "ns" ? short_time(value) : fmt::format("{:.4g} {}", value, unit);
+  return unit == "ns" ? fmt::format("{:.1f} us", value / 1000) : fmt::format("{:.4g} {}", value, unit);
 }
 
 }  // namespace

@@ -70,6 +70,13 @@ std::string changes(const std::vector<const Pairing*>& pairs, const Vocabulary& 
                      place(found.front()), place(found.back()));
 }
 
+// "16KiB" -> "16 KiB": files take it without the space, people with it.
+std::string spaced(std::string text) {
+  const auto unit = text.find_first_not_of("0123456789.");
+  if (unit != std::string::npos && unit > 0 && text[unit] != ' ') text.insert(unit, " ");
+  return text;
+}
+
 const char* holder(Advantage advantage) {
   switch (advantage) {
     case Advantage::rdma:
@@ -89,13 +96,9 @@ const char* holder(Advantage advantage) {
 std::string short_time(double nanoseconds) {
   const auto scaled = [&](double unit, const char* name) {
     const double value = nanoseconds / unit;
-    const int decimals = value >= 100 || value == std::floor(value) ? 0 : value >= 10 ? 1 : 2;
-    auto text = fmt::format("{:.{}f}", value, decimals);
-    if (text.find('.') != std::string::npos) {
-      text.erase(text.find_last_not_of('0') + 1);
-      if (text.back() == '.') text.pop_back();
-    }
-    return text + " " + name;
+    // Whole numbers were asked for and stand as they are; others are estimates, good for two digits.
+    const int decimals = value == std::floor(value) || value >= 9.95 ? 0 : 1;
+    return fmt::format("{:.{}f} {}", value, decimals, name);
   };
   if (nanoseconds >= 1e9) return scaled(1e9, "s");
   if (nanoseconds >= 1e6 || nanoseconds == 0) return scaled(1e6, "ms");
@@ -116,7 +119,7 @@ std::string name_of(const Pairing& pairing, const Vocabulary& vocabulary) {
   const auto* op = vocabulary.parameter(pairing.workload, "op");
   if (op != nullptr && op->fallback != Value{pairing.op}) name += " " + pairing.op;
   if (const auto* size = vocabulary.parameter(pairing.workload, "size"); size != nullptr)
-    name += ", " + vocabulary.spelt(pairing.workload, pairing.conditions, "size");
+    name += ", " + spaced(vocabulary.spelt(pairing.workload, pairing.conditions, "size"));
   for (const auto& [axis, value] : pairing.conditions)
     if (axis != "size")
       name += fmt::format(", {} {}", axis, vocabulary.spelt(pairing.workload, pairing.conditions, axis));
@@ -131,8 +134,9 @@ std::string course_of(const Pairing& pairing) {
   if (pairing.crossovers.empty())
     return fmt::format("{} at every delay; crossover: none found", holder(first->advantage));
   std::string text = holder(first->advantage);
-  for (const auto& crossover : pairing.crossovers)
-    text += fmt::format(", {} from about {}", holder(crossover.after), short_time(crossover.at));
+  for (std::size_t i = 0; i < pairing.crossovers.size(); ++i)
+    text += fmt::format("{} up to about {}, then {}", i == 0 ? "" : ",", short_time(pairing.crossovers[i].at),
+                        holder(pairing.crossovers[i].after));
   return text;
 }
 

@@ -17,13 +17,13 @@ struct Answer {
 /// From the pairs of the headline metric alone.
 Answer answer_of(const Summary& summary, const std::vector<Pairing>& pairings, const Vocabulary& vocabulary);
 
-/// "ahead until about 7.2 ms", "ahead at every delay", ... of one pair.
+/// "RDMA ahead up to about 7.2 ms, then no difference shown", "RDMA ahead at every delay; ..." of one pair.
 std::string course_of(const Pairing& pairing);
 
 /// "rxe write, 16KiB": what tells a pair from the others.
 std::string name_of(const Pairing& pairing, const Vocabulary& vocabulary);
 
-/// 7.2e6 ns -> "7.2 ms"; three significant digits.
+/// 7.23e6 ns -> "7.2 ms": two digits, whole numbers as they are.
 std::string short_time(double nanoseconds);
 
 /// 2.345 -> "2.3", 1.004 -> "1.004", 0.87 -> "0.87": as many digits as tell it from 1.

@@ -34,10 +34,8 @@ double median(std::span<const double> values) {
 
 std::optional<Interval> median_interval(std::span<const double> values, double level) {
   const auto n = values.size();
-  const double tail = (1 - level) / 2;
-  std::size_t k = 0;
-  while (2 * (k + 1) <= n && binomial_half_cdf(n, k) <= tail * (1 + 1e-12)) ++k;
-  if (k == 0) return std::nullopt;
+  const auto k = binomial_half_rank(n, (1 - level) / 2);
+  if (k == 0 || 2 * k > n) return std::nullopt;
   const auto sorted = sorted_copy(values);
   return Interval{.low = sorted[k - 1], .high = sorted[n - k], .level = 1 - 2 * binomial_half_cdf(n, k - 1)};
 }

@@ -9,6 +9,17 @@ namespace {
 
 constexpr std::size_t kExact = 50;
 
+// Keeps a tail that is met exactly (0.025 as a sum of fractions) on the right side of rounding.
+constexpr double kSlack = 1 + 1e-12;
+
+// P(Binomial(n, 1/2) = k), by logarithms: 2^-n alone underflows beyond n = 1074.
+double binomial_half(std::size_t n, std::size_t k) {
+  const auto size = static_cast<double>(n);
+  const auto picked = static_cast<double>(k);
+  return std::exp(std::lgamma(size + 1) - std::lgamma(picked + 1) - std::lgamma(size - picked + 1) -
+                  size * std::numbers::ln2);
+}
+
 double normal_cdf(double z) {
   return 0.5 * std::erfc(-z / std::numbers::sqrt2);
 }
@@ -17,15 +28,16 @@ double normal_cdf(double z) {
 
 double binomial_half_cdf(std::size_t n, std::size_t k) {
   if (k >= n) return 1;
-  // Terms by their logarithms: 2^-n alone underflows beyond n = 1074.
-  const auto size = static_cast<double>(n);
   double sum = 0;
-  for (std::size_t i = 0; i <= k; ++i) {
-    const auto picked = static_cast<double>(i);
-    sum += std::exp(std::lgamma(size + 1) - std::lgamma(picked + 1) - std::lgamma(size - picked + 1) -
-                    size * std::numbers::ln2);
-  }
+  for (std::size_t i = 0; i <= k; ++i) sum += binomial_half(n, i);
   return std::min(sum, 1.0);
+}
+
+std::size_t binomial_half_rank(std::size_t n, double tail) {
+  double below = 0;
+  std::size_t k = 0;
+  while (k <= n && (below += binomial_half(n, k)) <= tail * kSlack) ++k;
+  return k;
 }
 
 std::vector<double> mann_whitney_pmf(std::size_t n, std::size_t m) {
@@ -81,8 +93,7 @@ std::size_t mann_whitney_rank(std::size_t n, std::size_t m, double tail) {
     const auto pmf = mann_whitney_pmf(n, m);
     double below = 0;
     std::size_t c = 0;
-    // The slack keeps a tail that is met exactly (0.025 as a sum of fractions) on the right side of rounding.
-    while (c < pmf.size() && below + pmf[c] <= tail * (1 + 1e-12)) below += pmf[c++];
+    while (c < pmf.size() && below + pmf[c] <= tail * kSlack) below += pmf[c++];
     return c;
   }
   const auto first = static_cast<double>(n);

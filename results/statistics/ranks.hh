@@ -9,6 +9,9 @@ namespace longhaul::results {
 /// P(Binomial(n, 1/2) <= k).
 double binomial_half_cdf(std::size_t n, std::size_t k);
 
+/// The largest k such that P(Binomial(n, 1/2) < k) <= tail: 0 when not even 0 successes are that rare.
+std::size_t binomial_half_rank(std::size_t n, double tail);
+
 /// P(U = u) of the Mann-Whitney statistic of n and m untied samples, for u = 0 .. n*m. Exact, by dynamic programming:
 /// O((n+m) * n * n*m) additions of positive numbers, so that no digit is lost.
 std::vector<double> mann_whitney_pmf(std::size_t n, std::size_t m);

@@ -178,7 +178,8 @@ Result<CellSummary> summarise_cell(CellSummary cell, const std::vector<const Run
                    [](const auto* a, const auto* b) { return a->repetition < b->repetition; });
   cell.usable = static_cast<int>(good.size());
   cell.limits.assign(limits.begin(), limits.end());
-  summarise_path(good, cell);
+  // A cell without a usable run shows the WAN that its other runs found: it may be why.
+  summarise_path(good.empty() ? all : good, cell);
   judge(all, std::max(1, manifest.repetitions_min), cell);
   if (auto done = summarise_metrics(good, vocabulary, cell); !done) return tl::unexpected(done.error());
   return cell;

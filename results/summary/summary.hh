@@ -31,7 +31,7 @@ struct MetricSummary {
   Histogram pooled;           ///< empty when a run has no distribution
 };
 
-/// One direction of the WAN in a cell: medians over its usable runs, ns.
+/// One direction of the WAN in a cell: medians over its usable runs (over all where none is usable), ns.
 struct AchievedDelay {
   std::int64_t asked = 0;
   std::optional<double> achieved;

@@ -54,7 +54,8 @@ NodeFacts facts_of(const std::string& node, bool emulated) {
                               {"net.ipv4.tcp_wmem", "4096 131072 67108864"}},
                   .nics = {},
                   .rdma = {}};
-  const std::map<std::string, bool> off{{"gro", false}, {"gso", false}, {"tso", false}, {"rx-checksum", true}, {"tx-checksum", true}};
+  const std::map<std::string, bool> off{
+      {"gro", false}, {"gso", false}, {"tso", false}, {"rx-checksum", true}, {"tx-checksum", true}};
   const std::string side = node == "server" ? "b" : "a";
   for (int i = 0; i < 2; ++i) {
     const auto name = node == "router" ? (i == 0 ? "ra0" : "rb0") : side + std::to_string(i);
@@ -81,13 +82,14 @@ NodeFacts facts_of(const std::string& node, bool emulated) {
 Testbed testbed_of(bool emulated) {
   const auto end = [](const char* name, Role role, const char* side, const char* host_part) {
     const std::string prefix = side;
-    return Node{.name = name,
-                .role = role,
-                .host = "127.0.0.1",
-                .port = 7471,
-                .attachments = {{"wan", prefix + "0", std::string{"10.0."} + host_part + ".2", "rxe_" + prefix + "0", "rxe"},
-                                {"wan", prefix + "1", std::string{"10.1."} + host_part + ".2", "siw_" + prefix + "1", "siw"}},
-                .links = {}};
+    return Node{
+        .name = name,
+        .role = role,
+        .host = "127.0.0.1",
+        .port = 7471,
+        .attachments = {{"wan", prefix + "0", std::string{"10.0."} + host_part + ".2", "rxe_" + prefix + "0", "rxe"},
+                        {"wan", prefix + "1", std::string{"10.1."} + host_part + ".2", "siw_" + prefix + "1", "siw"}},
+        .links = {}};
   };
   return {.topology = "compact",
           .emulated = emulated,
@@ -95,7 +97,11 @@ Testbed testbed_of(bool emulated) {
           .cert = "/home/u/.longhaul/controller.pem",
           .key = "/home/u/.longhaul/controller.key",
           .nodes = {end("client", Role::client, "a", "1"), end("server", Role::server, "b", "2"),
-                    Node{.name = "router", .role = Role::router, .host = "127.0.0.1", .port = 7472, .attachments = {},
+                    Node{.name = "router",
+                         .role = Role::router,
+                         .host = "127.0.0.1",
+                         .port = 7472,
+                         .attachments = {},
                          .links = {{"ra0", "rb0"}, {"ra1", "rb1"}}}}};
 }
 
@@ -119,8 +125,10 @@ PathRecord path_of(std::int64_t delay, Noise& noise) {
   return path;
 }
 
-NodeRecord client_of(const Series& one, std::int64_t delay, std::int64_t size, const PathRecord& path, const Options& options, Noise& noise) {
-  const double work = (one.base_ns + one.byte_ns * static_cast<double>(size)) * options.slower * std::exp(options.noise * noise.normal());
+NodeRecord client_of(const Series& one, std::int64_t delay, std::int64_t size, const PathRecord& path,
+                     const Options& options, Noise& noise) {
+  const double work = (one.base_ns + one.byte_ns * static_cast<double>(size)) * options.slower *
+                      std::exp(options.noise * noise.normal());
   // What the emulator's timers add differs from run to run, and the more the longer they are.
   const double timers = delay == 0 ? 0 : (20'000 + 0.006 * static_cast<double>(delay)) * noise.normal();
   const double way = static_cast<double>(path.forward.achieved + path.back.achieved) / 2 + timers;
@@ -130,14 +138,16 @@ NodeRecord client_of(const Series& one, std::int64_t delay, std::int64_t size, c
   for (int i = 0; i < samples; ++i) {
     // A tail: one sample in fifty waits for a timer of the emulator.
     const double late = noise.uniform() < 0.02 ? 2'000'000 * noise.uniform() : 0;
-    raw.push_back(std::max<std::int64_t>(1, static_cast<std::int64_t>(way + work * std::exp(0.12 * noise.normal()) + late)));
+    raw.push_back(
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(way + work * std::exp(0.12 * noise.normal()) + late)));
     histogram.record(raw.back());
   }
   raw.resize(20);
   const auto* transport = std::get_if<std::string>(&one.axes.at("transport"));
   const bool rdma = *transport == "rdma";
   NodeRecord record{.workload = "latency", .role = Role::client, .parameters = {{"size", Value{size}}}, .metrics = {}};
-  record.metrics["latency"] = {.value = histogram.quantile(0.5), .samples = histogram.count(), .distribution = to_data(histogram), .raw = raw};
+  record.metrics["latency"] = {
+      .value = histogram.quantile(0.5), .samples = histogram.count(), .distribution = to_data(histogram), .raw = raw};
   record.transport = TransportFacts{.transport = *transport,
                                     .provider = rdma ? std::get<std::string>(one.axes.at("provider")) : "kernel",
                                     .device = one.device,
@@ -157,13 +167,29 @@ Vocabulary vocabulary() {
   latency.name = "latency";
   latency.summary = "one message at a time, to and fro: half of the round trip";
   latency.parameters = {
-      {.name = "size", .kind = Kind::size, .help = "bytes of one message", .fallback = Value{64}, .min = 1, .max = 4 << 20},
-      {.name = "op", .kind = Kind::choice, .help = "RDMA operation", .fallback = Value{"write"}, .choices = {"write", "send", "read"}},
-      {.name = "completion", .kind = Kind::choice, .help = "poll or event", .fallback = Value{"poll"}, .choices = {"poll", "event"}},
+      {.name = "size",
+       .kind = Kind::size,
+       .help = "bytes of one message",
+       .fallback = Value{64},
+       .min = 1,
+       .max = 4 << 20},
+      {.name = "op",
+       .kind = Kind::choice,
+       .help = "RDMA operation",
+       .fallback = Value{"write"},
+       .choices = {"write", "send", "read"}},
+      {.name = "completion",
+       .kind = Kind::choice,
+       .help = "poll or event",
+       .fallback = Value{"poll"},
+       .choices = {"poll", "event"}},
       {.name = "duration", .kind = Kind::duration, .help = "measured window", .fallback = Value{1'000 * kMillisecond}},
       {.name = "clients", .kind = Kind::count, .help = "connections", .fallback = Value{1}, .min = 1},
   };
-  latency.metrics = {{.name = "latency", .unit = "ns", .better = Better::lower, .help = "half of the round trip of a message and its reply"}};
+  latency.metrics = {{.name = "latency",
+                      .unit = "ns",
+                      .better = Better::lower,
+                      .help = "half of the round trip of a message and its reply"}};
   latency.roles = {Role::client, Role::server};
   latency.plot_axis = "delay";
   words.workloads = {latency};
@@ -181,7 +207,8 @@ Campaign campaign(const Options& options) {
   manifest.name = "quick";
   manifest.description = "four series, four delays, two sizes";
   manifest.campaign_file = "campaigns/quick.yaml";
-  manifest.campaign_text = "name: quick\nworkload: latency\naxes:\n  delay: [0, 1ms, 5ms, 20ms]  # one-way, <each> direction\n";
+  manifest.campaign_text =
+      "name: quick\nworkload: latency\naxes:\n  delay: [0, 1ms, 5ms, 20ms]  # one-way, <each> direction\n";
   manifest.seed = options.seed;
   manifest.version = "0.1.0 (commit 1a2b3c4d)";
   manifest.command = "longhaul run campaigns/quick.yaml --lab --out out/demo --seed 1";
@@ -245,6 +272,30 @@ void spoil(Campaign& campaign, std::size_t cell, Status status, const std::strin
     run.message = message;
     if (status != Status::limited) run.nodes.clear();
   }
+}
+
+Campaign awkward() {
+  auto result = campaign({.delays_ns = {0, 5'000'000}, .sizes = {64}});
+  result.manifest.name = "quick </script><script>alert(1)</script> & \"co\"";
+  result.manifest.campaign_text += "# </script><!-- {{data}} \u2028\n";
+  spoil(result, 1, Status::refused, "achieved 5.9 ms, asked \"5 ms\", tolerance 0.25 ms");
+  spoil(result, 3, Status::limited, "window: 128 packets a round trip");
+  spoil(result, 5, Status::unsupported, "siw has no write_imm </script>");
+  spoil(result, 7, Status::failed, "bench, killed by signal 9");
+  const auto change = [&](std::size_t index, const std::string& name, const Value& value) {
+    auto& planned = result.manifest.cells[index];
+    planned.parameters[name] = value;
+    for (auto& run : result.runs)
+      if (run.cell_id == planned.cell_id) run.parameters = planned.parameters;
+  };
+  change(0, "path", Value{"lan"});
+  change(2, "delay_back", Value{2'500'000});
+  change(2, "loss", Value{1000});
+  for (auto& run : result.runs) {
+    if (run.cell_id == result.manifest.cells[0].cell_id) run.path.reset();
+    if (run.cell_id == result.manifest.cells[2].cell_id) run.nodes["client"].transport->device = "a0, \"the\" first";
+  }
+  return result;
 }
 
 Result<void> write(const Campaign& campaign, const std::filesystem::path& directory) {

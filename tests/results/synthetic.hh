@@ -1,5 +1,5 @@
-// A campaign without a testbed: records as a lab would give them, the same at every call. A test double for whatever reads
-// results; the shape of its figures follows LAB.md's (emulated processors, rxe and siw).
+// A campaign without a testbed: records as a lab would give them, the same at every call. A test double for whatever
+// reads results; the shape of its figures follows LAB.md's (emulated processors, rxe and siw).
 #pragma once
 
 #include <map>
@@ -19,10 +19,10 @@ struct Options {
   std::vector<std::int64_t> sizes = {64, 16384};
   int runs = 6;
   unsigned seed = 1;
-  double noise = 0.04;    ///< standard deviation between runs, of the part that is not the path
-  double slower = 1;      ///< of that part, in every run: another machine
+  double noise = 0.04;  ///< standard deviation between runs, of the part that is not the path
+  double slower = 1;    ///< of that part, in every run: another machine
   bool emulated = true;
-  int samples = 800;      ///< of a run without delay
+  int samples = 800;  ///< of a run without delay
 };
 
 struct Campaign {
@@ -39,6 +39,9 @@ Vocabulary vocabulary();
 
 /// One cell made unusable: its runs get this status and message and lose their figures.
 void spoil(Campaign& campaign, std::size_t cell, Status status, const std::string& message);
+
+/// All that a page and a table must cope with: every status, hostile texts, an asymmetric and a lan cell.
+Campaign awkward();
 
 /// Writes all of it to `directory` through the store.
 Result<void> write(const Campaign& campaign, const std::filesystem::path& directory);

@@ -25,9 +25,10 @@ const nearestTick = (scale, position) => scale.ticks.reduce((best, tick) => Math
 // A line with markers, a band and whiskers over [{x, y, low, high, ...}] in positions of the axes.
 function lineWithBand(name, style, points) {
   const bounded = points.filter(point => point.low !== undefined);
+  const marker = style.hollow ? {color: css('--page'), borderColor: style.colour, borderWidth: 1.8} : {color: style.colour};
   const series = [{
-    name, type: 'line', data: points.map(point => ({value: [point.x, point.y], point})), symbol: style.marker, symbolSize: style.size,
-    lineStyle: {color: style.colour, width: 2.2, type: style.dash}, itemStyle: {color: style.colour}, emphasis: {disabled: true}, z: 5,
+    name, type: 'line', data: points.map(point => ({value: [point.x, point.y], point})), symbol: style.marker, symbolSize: style.size, itemStyle: marker,
+    lineStyle: {color: style.colour, width: 2.2, type: style.dash}, emphasis: {disabled: true}, z: 5,
   }];
   if (bounded.length) {
     series.push({
@@ -57,7 +58,7 @@ const tipTable = (head, columns, rows) => `<div class="tip"><div class="head">${
   rows.map(row => `<tr><td>${row[0]}</td>${row.slice(1).map(cell => `<td class="number">${cell}</td>`).join('')}</tr>`).join('')}</table></div>`;
 const swatch = style => `<svg class="swatch" width="30" height="12" aria-hidden="true"><line x1="1" y1="6" x2="29" y2="6" stroke="${style.colour}" stroke-width="2.4" ${
   Array.isArray(style.dash) ? `stroke-dasharray="${style.dash.join(' ')}"` : ''}/>${
-  style.marker.startsWith('empty') ? `<path d="M15 1.5 19.5 6 15 10.5 10.5 6z" fill="${css('--page')}" stroke="${style.colour}" stroke-width="1.7"/>`
+  style.hollow ? `<path d="M15 1.5 19.5 6 15 10.5 10.5 6z" fill="${css('--page')}" stroke="${style.colour}" stroke-width="1.7"/>`
     : `<circle cx="15" cy="6" r="3.6" fill="${style.colour}"/>`}</svg>`;
 const bounds = (metric, unit) => metric.low === undefined ? 'too few runs' : `${inUnit(metric.low, unit)} – ${inUnit(metric.high, unit)}`;
 const points = params => params.filter(one => one.seriesType === 'line' && one.data?.point).map(one => one.data.point);
@@ -80,18 +81,18 @@ function achievedText(cell) {
 
 function against(cells, xOf, log, axisOf) {
   const spec = specOf(state.metric);
-  const values = cells.flatMap(cell => { const m = selected(cell); return [m.median, m.low ?? m.median, m.high ?? m.median]; });
+  const values = cells.flatMap(cell => { const m = drawn(cell); return [m.median, m.low ?? m.median, m.high ?? m.median]; });
   const y = valueAxis(values, log && values.every(v => v > 0));
   const x = axisOf(cells.map(xOf));
   const series = shown(seriesOf(cells)).flatMap(one => lineWithBand(one.label, one.style, one.cells.slice().sort((a, b) => xOf(a) - xOf(b)).map(cell => {
-    const metric = selected(cell);
+    const metric = drawn(cell);
     const bounded = metric.low === undefined ? {} : {low: y.at(metric.low), high: y.at(metric.high)};
     return {x: x.at(xOf(cell)), y: y.at(metric.median), ...bounded, cell, metric, style: one.style, label: one.label};
   })));
   return {spec, x, y, series};
 }
 
-const metricName = spec => `${spec.name}, median over runs` + (spec.unit && spec.unit !== 'ns' && spec.unit !== '1' ? ` [${spec.unit}]` : '');
+const metricName = spec => (state.part === 'all' || !partable() ? `${spec.name}, median over runs` : `${spec.name} less the achieved delay`) + (spec.unit && spec.unit !== 'ns' && spec.unit !== '1' ? ` [${spec.unit}]` : '');
 
 function latencyOption() {
   const cells = ofConditions().filter(cell => cell.size === state.size);
@@ -134,7 +135,7 @@ function ratioOption() {
       x: x.at(point.delay), y: y.at(point.ratio), ...(point.low === undefined ? {} : {low: y.at(point.low), high: y.at(point.high)}), point, pair, style})));
   });
   const one = y.at(1), ink = css('--ink'), faint = css('--soft-ink');
-  const halves = [{from: one, to: y.max, colour: css('--rdma'), text: 'RDMA better ↑', position: 'insideTopRight'},
+  const halves = [{from: one, to: y.max, colour: css('--rdma'), text: 'RDMA better ↑', position: 'insideTop'},
     {from: y.min, to: one, colour: css('--sockets'), text: 'sockets better ↓', position: 'insideBottomLeft'}];
   series.push({
     type: 'line', data: [], silent: true,
@@ -147,7 +148,7 @@ function ratioOption() {
   const marks = pairs.flatMap(pair => pair.crossovers.map(crossover => ({pair, crossover, at: x.at(crossover.at)}))).sort((a, b) => a.at - b.at);
   series.push({type: 'line', data: [], silent: true, markLine: {silent: true, symbol: ['none', 'none'], data: marks.map((mark, i) => [
     {coord: [mark.at, y.min], lineStyle: {color: pairStyle(mark.pair).colour, type: 'dotted', width: 1.8},
-      label: {show: true, position: 'end', distance: -18 - 17 * (i % 4), formatter: `${mark.pair.provider}: ${crossoverWord(mark.crossover)} ≈ ${time(mark.crossover.at, 2)}`,
+      label: {show: true, position: 'end', distance: -36 - 17 * (i % 4), formatter: `${mark.pair.provider}: ${crossoverWord(mark.crossover)} ≈ ${time(mark.crossover.at, 2)}`,
         color: ink, fontSize: 12, backgroundColor: css('--page'), padding: [1, 4], align: mark.at > (x.min + x.max) / 2 ? 'right' : 'left'}},
     {coord: [mark.at, y.max]}])}});
   const better = spec.better === 'lower' ? 'sockets / RDMA' : 'RDMA / sockets';
@@ -176,7 +177,7 @@ function distributionOption() {
   const usable = cell => selected(cell).quantiles.filter(([p]) => p > 0 && p < 1);
   const values = series.flatMap(one => one.cells.flatMap(cell => usable(cell).map(q => q[1])));
   if (!values.length) return null;
-  const value = valueAxis(values, state.y === 'log' && values.every(v => v > 0));
+  const value = valueAxis(values, state.y === 'log' && values.every(v => v > 0), {free: true});
   const furthest = Math.max(...series.flatMap(one => one.cells.flatMap(cell => usable(cell).map(q => q[0]))));
   const nines = p => -Math.log10(1 - p);
   const fraction = tail

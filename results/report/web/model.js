@@ -10,15 +10,16 @@ const metricOf = (cell, name) => cell.metrics.find(metric => metric.name === nam
 const measured = data.cells.filter(cell => cell.usable > 0 && cell.metrics.length > 0);
 const metrics = unique(measured.flatMap(cell => cell.metrics.map(metric => `${cell.workload}/${metric.name}`)));
 const specOf = key => {
+  if (key === null) return {name: 'result', unit: '', better: 'neither', help: ''};
   const [workload, name] = key.split('/');
   const spec = data.workloads.find(one => one.name === workload)?.metrics.find(one => one.name === name);
   return spec ?? {name, unit: measured.flatMap(cell => cell.metrics).find(metric => metric.name === name)?.unit ?? '', better: 'neither', help: ''};
 };
 
 const headline = data.pairs.length ? `${data.pairs[0].workload}/${data.pairs[0].metric}`
-  : data.workloads.flatMap(w => w.metrics.map(m => `${w.name}/${m.name}`)).find(key => metrics.includes(key)) ?? metrics[0];
+  : data.workloads.flatMap(w => w.metrics.map(m => `${w.name}/${m.name}`)).find(key => metrics.includes(key)) ?? metrics[0] ?? null;
 const state = {
-  metric: headline, size: null, conditions: null, x: 'log', y: 'log', delay: null, view: 'percentiles', hidden: new Set(),
+  metric: headline, size: null, conditions: null, x: 'log', y: 'log', part: 'all', delay: null, view: 'percentiles', hidden: new Set(),
 };
 
 // Cells with a figure of the selected metric; the selections narrow each other in this order.
@@ -27,6 +28,18 @@ const ofConditions = () => ofMetric().filter(cell => conditionKey(cell.condition
 const sizes = () => unique(ofConditions().map(cell => cell.size)).sort((a, b) => a - b);
 const delays = () => unique(ofConditions().map(cell => cell.delay)).sort((a, b) => a - b);
 const selected = cell => metricOf(cell, state.metric.split('/')[1]);
+
+// What the transport adds: the latency less the path's achieved delay (half of both directions, as the latency is half of a
+// round trip; all of it for a read, which is a whole one). The intervals stay those of the latency.
+const pathOf = cell => cell.forward.achieved === null || cell.back.achieved === null ? null
+  : (cell.forward.achieved + cell.back.achieved) / (cell.op === 'read' ? 1 : 2);
+const partable = () => state.metric === 'latency/latency' && ofConditions().every(cell => pathOf(cell) !== null) && delays().length > 1;
+function drawn(cell) {
+  const metric = selected(cell);
+  if (state.part === 'all' || !partable()) return metric;
+  const path = pathOf(cell);
+  return {...metric, median: metric.median - path, ...(metric.low === undefined ? {} : {low: metric.low - path, high: metric.high - path})};
+}
 
 function settle() {
   const keys = unique(ofMetric().map(cell => conditionKey(cell.conditions)));
@@ -58,7 +71,8 @@ function styleOf(cell) {
   return {
     colour: hue[sockets ? 1 : 0],
     dash: sockets ? [6, 4] : op === 0 ? 'solid' : [14, 3 + op],
-    marker: sockets ? 'emptyDiamond' : MARKERS[op % MARKERS.length],
+    hollow: sockets,
+    marker: sockets ? 'diamond' : MARKERS[op % MARKERS.length],
     size: sockets ? 9 : 7,
   };
 }
@@ -77,7 +91,7 @@ function seriesOf(cells) {
     if (!found.has(key)) found.set(key, {key, label: labelOf(cell), style: styleOf(cell), owner: owners.indexOf(ownerOf(cell)), first: cell, cells: []});
     found.get(key).cells.push(cell);
   }
-  return [...found.values()].sort((a, b) => a.owner - b.owner || (a.first.transport < b.first.transport ? 1 : -1) || a.label.localeCompare(b.label));
+  return [...found.values()].sort((a, b) => a.owner - b.owner || a.first.transport.localeCompare(b.first.transport) || a.label.localeCompare(b.label));
 }
 const shown = series => series.filter(one => !state.hidden.has(one.key));
 

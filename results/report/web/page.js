@@ -34,6 +34,7 @@ const choices = {
   delay: delays,
   x: () => ['log', 'linear'],
   y: () => ['log', 'linear'],
+  part: () => partable() ? ['all', 'less the delay'] : ['all'],
   view: () => ['percentiles', 'cumulative'],
 };
 
@@ -42,6 +43,7 @@ function renderControls() {
   html('controls', segment('Metric', 'metric', metrics, state.metric, key => specOf(key).name) +
     segment('Message size', 'size', sizes(), state.size, bytes) +
     segment('Conditions', 'conditions', choices.conditions(), state.conditions, spelt) +
+    segment('Latency', 'part', choices.part(), state.part, word) +
     segment('Delay axis', 'x', choices.x(), state.x, word) + segment('Value axis', 'y', choices.y(), state.y, word));
   const delay = segment('One-way delay', 'delay', delays(), state.delay, roundTime);
   html('size-controls', delay);
@@ -60,6 +62,7 @@ function render() {
   html('ratio-title', `Sockets against RDMA<span class="quiet">${escaped(size)}; ${found ? 'dotted: where the verdict changes' : 'crossover: none found'}</span>`);
   draw('latency', ofConditions().length ? latencyOption() : null, 'No cell has been measured yet.');
   draw('ratio', ratioOption(), 'No pair of RDMA and sockets to compare.');
+  document.getElementById('more').hidden = !ofConditions().length;
   const several = sizes().length > 1;
   document.getElementById('size-figure').hidden = !several;
   if (several) draw('size', sizeOption());
@@ -113,5 +116,12 @@ window.addEventListener('resize', resize);
 let before = null;
 window.addEventListener('beforeprint', () => { before = theme(); setTheme('light'); resize(); });
 window.addEventListener('afterprint', () => { setTheme(before ?? 'light'); resize(); });
-// `report.html#dark` opens in that theme whatever the system prefers.
-setTheme(location.hash === '#dark' || (dark.matches && location.hash !== '#light') ? 'dark' : 'light');
+// `report.html#dark&size=16384&x=linear` opens like that, whatever the system prefers.
+const asked = decodeURIComponent(location.hash.slice(1)).split('&');
+for (const [name, value] of asked.map(text => text.split('='))) {
+  if (!Object.hasOwn(choices, name)) continue;
+  settle();
+  const found = choices[name]().find(option => String(option) === value);
+  if (found !== undefined) state[name] = found;
+}
+setTheme(asked.includes('dark') || (dark.matches && !asked.includes('light')) ? 'dark' : 'light');

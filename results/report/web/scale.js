@@ -15,6 +15,7 @@ const grouped = text => text.replace(/^(-?\d+)/, whole => whole.replace(/\B(?=(\
 function time(ns, significant = 4) {
   if (ns === null || ns === undefined) return BLANK;
   const size = Math.abs(ns);
+  if (size === 0) return '0';
   if (size >= 1e9) return digits(ns / 1e9, significant) + ' s';
   if (size >= 1e6) return digits(ns / 1e6, significant) + ' ms';
   if (size >= 1e3) return digits(ns / 1e3, significant) + ' µs';

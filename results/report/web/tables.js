@@ -34,8 +34,8 @@ function renderMatrix() {
       columns.map(delay => cell(pair.points.find(point => point.delay === delay))).join('')}<td class="course">${escaped(courseText(pair))}</td></tr>`;
   });
   const spec = specOf(state.metric);
-  const what = spec.unit === 'ns' ? 'How many times faster RDMA is than sockets' : `How many times better RDMA’s ${spec.name} is`;
-  const head = `<tr><th>${what}, one-way delay:</th>${columns.map(delay => `<th class="delay">${roundTime(delay)}</th>`).join('')}<th>verdict along the delay</th></tr>`;
+  const what = spec.unit === 'ns' ? 'Times faster at' : `${spec.name}: times better at`;
+  const head = `<tr><th>${what}</th>${columns.map(delay => `<th class="delay">${roundTime(delay)}</th>`).join('')}<th>verdict along the one-way delay</th></tr>`;
   const table = body => `<div class="scroll"><table><thead>${head}</thead><tbody>${body.join('')}</tbody></table></div>`;
   const rest = rows.slice(limit);
   html('matrix', table(rows.slice(0, limit)) + (rest.length ? `<details><summary>${counted(rest.length, 'more pair')}</summary>${table(rest)}</details>` : ''));

@@ -1,0 +1,160 @@
+#include "results/report/report.hh"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <fstream>
+#include <regex>
+
+#include "results/report/assets.hh"
+#include "results/report/data.hh"
+#include "tests/results/synthetic.hh"
+
+namespace longhaul::results {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string slurp(const fs::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+Summary summed(const synthetic::Campaign& campaign) {
+  return *summarise(campaign.manifest, campaign.runs, campaign.facts, synthetic::vocabulary());
+}
+
+// LONGHAUL_UPDATE_GOLDEN=1 writes it anew; look at the difference before it is committed.
+TEST(Csv, Golden) {
+  const auto path = fs::path{LONGHAUL_SOURCE_DIR} / "tests/results/golden/cells.csv";
+  const auto text = csv_of(summed(synthetic::awkward()), synthetic::vocabulary());
+  if (std::getenv("LONGHAUL_UPDATE_GOLDEN") != nullptr) std::ofstream{path, std::ios::binary} << text;
+  EXPECT_EQ(text, slurp(path));
+}
+
+// RFC 4180, enough of it to read our own file back.
+std::vector<std::vector<std::string>> read_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> rows(1, {""});
+  bool inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (inside) {
+      if (c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+        rows.back().back() += '"';
+        ++i;
+      } else if (c == '"') {
+        inside = false;
+      } else {
+        rows.back().back() += c;
+      }
+    } else if (c == '"') {
+      inside = true;
+    } else if (c == ',') {
+      rows.back().emplace_back();
+    } else if (c == '\n') {
+      rows.push_back({""});
+    } else {
+      rows.back().back() += c;
+    }
+  }
+  rows.pop_back();
+  return rows;
+}
+
+TEST(Csv, OneLinePerCellAndMetricWithEveryColumn) {
+  const auto rows = read_csv(csv_of(summed(synthetic::campaign()), synthetic::vocabulary()));
+  ASSERT_EQ(rows.size(), 33U);
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), name) - rows[0].begin());
+  };
+  for (const auto& row : rows) ASSERT_EQ(row.size(), 28U);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const auto& row = rows[i];
+    EXPECT_EQ(row[column("status")], "ok");
+    EXPECT_EQ(row[column("unit")], "us");
+    EXPECT_EQ(row[column("runs")], "6");
+    EXPECT_NEAR(std::stod(row[column("achieved_delay_us")]), std::stod(row[column("delay_us")]), 50);
+    EXPECT_LE(std::stod(row[column("ci_low")]), std::stod(row[column("median")]));
+    EXPECT_GE(std::stod(row[column("ci_high")]), std::stod(row[column("median")]));
+    EXPECT_EQ(row[column("p99")].empty(), std::stoi(row[column("samples")]) < 1000);
+    EXPECT_EQ(row[column("op")], row[column("transport")] == "tcp" ? "" : "write");
+  }
+}
+
+TEST(Csv, QuotedFieldsComeBack) {
+  const auto rows = read_csv(csv_of(summed(synthetic::awkward()), synthetic::vocabulary()));
+  for (const auto& row : rows) ASSERT_EQ(row.size(), 28U);
+  EXPECT_EQ(rows[3][4], "a0, \"the\" first");
+  EXPECT_EQ(rows[3][27], R"({"loss":1000,"rival":"rxe"})");
+}
+
+TEST(Claims, NoneAndWhy) {
+  const auto claims = boost::json::parse(claims_of(summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}}))));
+  EXPECT_TRUE(claims.at("claims").as_array().empty());
+  EXPECT_THAT(std::string{claims.at("reason").as_string()}, HasSubstr("no claim"));
+}
+
+TEST(Json, HoldsWhatThePageHoldsButDistributions) {
+  const auto document = boost::json::parse(json_of(summed(synthetic::awkward()), synthetic::vocabulary()));
+  EXPECT_EQ(document.at("cells").as_array().size(), 8U);
+  EXPECT_FALSE(document.at("cells").at(0).at("metrics").at(0).as_object().contains("quantiles"));
+  for (const auto* secret : {"ca", "cert", "key"}) EXPECT_FALSE(document.at("testbed").as_object().contains(secret));
+}
+
+class PageTest : public testing::Test {
+ protected:
+  // What the template puts between `open` and the next closing tag.
+  static std::string between(const std::string& page, const std::string& open, const std::string& close) {
+    const auto begin = page.find(open);
+    if (begin == std::string::npos) return {};
+    const auto end = page.find(close, begin + open.size());
+    return page.substr(begin + open.size(), end - begin - open.size());
+  }
+};
+
+TEST_F(PageTest, DataComesBackWholeThroughTheHtml) {
+  const auto campaign = synthetic::awkward();
+  const auto page = page_of(summed(campaign), synthetic::vocabulary());
+  const auto json = between(page, "<script id=\"data\" type=\"application/json\">", "</script>");
+  EXPECT_THAT(json, Not(HasSubstr("<")));
+  const auto data = boost::json::parse(json);
+  EXPECT_EQ(data.at("campaign").at("text").as_string(), campaign.manifest.campaign_text);
+  EXPECT_EQ(data.at("campaign").at("name").as_string(), campaign.manifest.name);
+  EXPECT_EQ(data.at("cells").at(5).at("message").as_string(), "siw has no write_imm </script>");
+  EXPECT_EQ(data.at("cells").as_array().size(), 8U);
+  EXPECT_THAT(between(page, "<title>", "</title>"), HasSubstr("quick &lt;/script&gt;&lt;script&gt;alert(1)"));
+}
+
+// Three elements of script end three times, whatever the texts hold.
+TEST_F(PageTest, NothingEscapesItsElement) {
+  const auto page = page_of(summed(synthetic::awkward()), synthetic::vocabulary());
+  int ends = 0;
+  for (auto at = page.find("</script>"); at != std::string::npos; at = page.find("</script>", at + 1)) ++ends;
+  EXPECT_EQ(ends, 3);
+  // The text of the campaign may speak of placeholders: nothing is put in there.
+  EXPECT_THAT(page, HasSubstr("{{data}}"));
+}
+
+TEST_F(PageTest, AsksForNothingFromOutside) {
+  auto page = page_of(summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}})), synthetic::vocabulary());
+  const auto at = page.find(assets::echarts());
+  ASSERT_NE(at, std::string::npos);
+  page.erase(at, assets::echarts().size());
+  EXPECT_THAT(page, Not(HasSubstr("http://")));
+  EXPECT_THAT(page, Not(HasSubstr("https://")));
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  EXPECT_FALSE(std::regex_search(
+      page, std::regex{R"((\ssrc\s*=)|(@import)|(url\()|(fetch\()|(XMLHttpRequest)|(href="(?!data:)))"}));
+}
+
+TEST_F(PageTest, AnswersAtTheTopWithoutJavaScript) {
+  const auto page = page_of(summed(synthetic::campaign()), synthetic::vocabulary());
+  EXPECT_THAT(between(page, "<h1>", "</h1>"), HasSubstr("Is RDMA faster than sockets"));
+  EXPECT_THAT(between(page, "<p class=\"answer\">", "</p>"), HasSubstr("times as fast as sockets"));
+}
+
+}  // namespace
+}  // namespace longhaul::results

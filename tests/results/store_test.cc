@@ -1,0 +1,377 @@
+#include "results/store/store.hh"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "results/store/database.hh"
+#include "results/store/replace_file.hh"
+#include "results/store/schema.hh"
+#include "tests/results/synthetic.hh"
+#include "tests/results/temporary.hh"
+
+namespace longhaul::results {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+synthetic::Campaign small() {
+  return synthetic::campaign({.delays_ns = {0}, .sizes = {64}, .runs = 2, .samples = 50});
+}
+
+std::string slurp(const fs::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+void spill(const fs::path& path, const std::string& text) {
+  std::ofstream{path, std::ios::binary} << text;
+}
+
+std::string refusal(const fs::path& directory, OpenMode mode) {
+  const auto store = Store::open(directory, mode);
+  return store ? "opened" : store.error().message;
+}
+
+class StoreTest : public testing::Test {
+ protected:
+  TemporaryDirectory scratch_;
+  fs::path dir_ = scratch_.path() / "out";
+};
+
+TEST_F(StoreTest, KeepsWhatWasAdded) {
+  const auto campaign = small();
+  ASSERT_TRUE(synthetic::write(campaign, dir_));
+  const auto store = Store::open(dir_, OpenMode::read);
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_EQ(to_json(*store->manifest()), to_json(campaign.manifest));
+  const auto runs = store->runs();
+  ASSERT_TRUE(runs);
+  ASSERT_EQ(runs->size(), campaign.runs.size());
+  for (std::size_t i = 0; i < runs->size(); ++i) EXPECT_EQ(to_json((*runs)[i]), to_json(campaign.runs[i]));
+  EXPECT_EQ(store->facts()->size(), campaign.facts.size());
+  EXPECT_EQ(slurp(dir_ / "manifest.json"), to_json(campaign.manifest) + "\n");
+}
+
+TEST_F(StoreTest, IndexTellsResumeWhatItNeeds) {
+  const auto campaign = small();
+  ASSERT_TRUE(synthetic::write(campaign, dir_));
+  const auto index = Store::open(dir_, OpenMode::resume)->index();
+  ASSERT_TRUE(index);
+  ASSERT_EQ(index->size(), campaign.runs.size());
+  const auto& run = campaign.runs[5];
+  const auto& row = (*index)[5];
+  EXPECT_EQ(row.run_id, run.run_id);
+  EXPECT_EQ(row.cell_id, run.cell_id);
+  EXPECT_EQ(row.repetition, run.repetition);
+  EXPECT_EQ(row.status, run.status);
+  EXPECT_EQ(row.finished, run.finished);
+  EXPECT_EQ(row.metrics.at("latency"), run.nodes.at("client").metrics.at("latency").value);
+}
+
+TEST_F(StoreTest, ARunIsAddedOnce) {
+  const auto campaign = small();
+  ASSERT_TRUE(synthetic::write(campaign, dir_));
+  auto store = Store::open(dir_, OpenMode::resume);
+  const auto again = store->add_run(campaign.runs[0]);
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message,
+              AllOf(HasSubstr("results.db"), HasSubstr("already there"), HasSubstr(campaign.runs[0].run_id)));
+  EXPECT_EQ(store->runs()->size(), campaign.runs.size());
+}
+
+TEST_F(StoreTest, ADamagedHistogramIsRefusedAndLeavesNothing) {
+  auto campaign = small();
+  auto store = Store::open(dir_, OpenMode::create);
+  auto& run = campaign.runs[0];
+  run.nodes["client"].metrics["latency"].distribution->buckets = {1, 2, 3};
+  EXPECT_FALSE(store->add_run(run));
+  EXPECT_TRUE(store->runs()->empty());
+  EXPECT_TRUE(store->add_run(campaign.runs[1]));
+}
+
+TEST_F(StoreTest, ModesTellWhatIsThere) {
+  EXPECT_THAT(refusal(dir_, OpenMode::read), AllOf(HasSubstr("no such file"), HasSubstr("longhaul run --out")));
+  EXPECT_THAT(refusal(dir_, OpenMode::resume), HasSubstr("no such file"));
+  ASSERT_TRUE(synthetic::write(small(), dir_));
+  EXPECT_THAT(refusal(dir_, OpenMode::create), AllOf(HasSubstr("already holds a campaign"), HasSubstr("--resume")));
+  EXPECT_EQ(refusal(dir_, OpenMode::resume), "opened");
+}
+
+TEST_F(StoreTest, AStartThatDiedBeforeItsManifestMayStartAgain) {
+  { ASSERT_TRUE(Store::open(dir_, OpenMode::create)); }
+  EXPECT_EQ(refusal(dir_, OpenMode::create), "opened");
+  EXPECT_THAT(Store::open(dir_, OpenMode::read)->manifest().error().message, HasSubstr("before it began"));
+}
+
+TEST_F(StoreTest, OneWriterAndAnyReaders) {
+  ASSERT_TRUE(synthetic::write(small(), dir_));
+  const auto writer = Store::open(dir_, OpenMode::resume);
+  ASSERT_TRUE(writer);
+  EXPECT_THAT(refusal(dir_, OpenMode::resume),
+              AllOf(HasSubstr("another longhaul"), HasSubstr(std::to_string(::getpid()))));
+  const auto reader = Store::open(dir_, OpenMode::read);
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->runs()->size(), 8U);
+}
+
+TEST_F(StoreTest, ReadersSeeRunsAsTheyAreCommitted) {
+  const auto campaign = small();
+  auto writer = Store::open(dir_, OpenMode::create);
+  ASSERT_TRUE(writer->save_manifest(campaign.manifest));
+  const auto reader = Store::open(dir_, OpenMode::read);
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_EQ(reader->runs()->size(), 0U);
+  ASSERT_TRUE(writer->add_run(campaign.runs[0]));
+  EXPECT_EQ(reader->runs()->size(), 1U);
+}
+
+TEST_F(StoreTest, AReaderCannotWrite) {
+  const auto campaign = small();
+  ASSERT_TRUE(synthetic::write(campaign, dir_));
+  auto reader = Store::open(dir_, OpenMode::read);
+  auto run = campaign.runs[0];
+  run.run_id = "other";
+  EXPECT_FALSE(reader->add_run(run));
+}
+
+TEST_F(StoreTest, NewerSchemaIsRefusedUntouched) {
+  ASSERT_TRUE(synthetic::write(small(), dir_));
+  {
+    auto database = Database::open((dir_ / "results.db").string(), "x", SQLITE_OPEN_READWRITE);
+    ASSERT_TRUE(database->execute("PRAGMA user_version = 99"));
+  }
+  const auto before = slurp(dir_ / "results.db");
+  for (const auto mode : {OpenMode::create, OpenMode::resume, OpenMode::read})
+    EXPECT_THAT(refusal(dir_, mode),
+                AllOf(HasSubstr("results.db"), HasSubstr("schema 99 is newer"), HasSubstr("use the longhaul")));
+  EXPECT_EQ(slurp(dir_ / "results.db"), before);
+}
+
+// golden/store-v1.db was written by schema 1, which had no metrics index.
+TEST_F(StoreTest, OlderSchemaIsUpgradedInPlaceForWriting) {
+  fs::create_directories(dir_);
+  fs::copy(fs::path{LONGHAUL_SOURCE_DIR} / "tests/results/golden/store-v1.db", dir_ / "results.db");
+  auto store = Store::open(dir_, OpenMode::resume);
+  ASSERT_TRUE(store) << store.error().message;
+  const auto index = store->index();
+  ASSERT_EQ(index->size(), 8U);
+  for (const auto& row : *index) EXPECT_GT(row.metrics.at("latency"), 0) << row.run_id;
+  EXPECT_EQ(store->manifest()->name, "quick");
+  EXPECT_EQ(store->facts()->size(), 3U);
+  auto run = store->runs()->front();
+  run.run_id = "another";
+  EXPECT_TRUE(store->add_run(run));
+  store = Store::open(scratch_.path() / "elsewhere", OpenMode::create);  // releases the first
+  EXPECT_EQ(Store::open(dir_, OpenMode::read)->index()->size(), 9U);
+}
+
+TEST_F(StoreTest, OlderSchemaIsReadWithoutBeingChanged) {
+  fs::create_directories(dir_);
+  fs::copy(fs::path{LONGHAUL_SOURCE_DIR} / "tests/results/golden/store-v1.db", dir_ / "results.db");
+  const auto before = slurp(dir_ / "results.db");
+  const auto store = Store::open(dir_, OpenMode::read);
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_EQ(store->index()->front().metrics.size(), 1U);
+  EXPECT_EQ(slurp(dir_ / "results.db"), before);
+}
+
+TEST_F(StoreTest, IndexIsRebuiltFromTheDocuments) {
+  ASSERT_TRUE(synthetic::write(small(), dir_));
+  const auto index_text = [&] {
+    std::string text;
+    const auto index = Store::open(dir_, OpenMode::read)->index();
+    for (const auto& row : *index)
+      for (const auto& [name, value] : row.metrics) text += fmt::format("{} {} {}\n", row.run_id, name, value);
+    return text;
+  };
+  const auto before = index_text();
+  {
+    auto database = Database::open((dir_ / "results.db").string(), "x", SQLITE_OPEN_READWRITE);
+    ASSERT_TRUE(database->execute("UPDATE metrics SET value = 1"));
+  }
+  EXPECT_NE(index_text(), before);
+  ASSERT_TRUE(Store::open(dir_, OpenMode::resume)->rebuild_index());
+  EXPECT_EQ(index_text(), before);
+}
+
+TEST_F(StoreTest, NotADatabase) {
+  fs::create_directories(dir_);
+  spill(dir_ / "results.db", std::string(5000, 'x'));
+  for (const auto mode : {OpenMode::create, OpenMode::resume, OpenMode::read})
+    EXPECT_THAT(refusal(dir_, mode), AllOf(HasSubstr("results.db"), HasSubstr("not a database of longhaul")));
+}
+
+TEST_F(StoreTest, SomebodyElsesDatabaseIsLeftAlone) {
+  fs::create_directories(dir_);
+  {
+    auto database = Database::open((dir_ / "results.db").string(), "x", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    ASSERT_TRUE(database->execute("CREATE TABLE bookmarks (url TEXT)"));
+  }
+  const auto before = slurp(dir_ / "results.db");
+  for (const auto mode : {OpenMode::create, OpenMode::resume, OpenMode::read})
+    EXPECT_THAT(refusal(dir_, mode), HasSubstr("not one of longhaul's"));
+  EXPECT_EQ(slurp(dir_ / "results.db"), before);
+}
+
+TEST_F(StoreTest, DamageIsFoundAndNamed) {
+  ASSERT_TRUE(synthetic::write(small(), dir_));
+  auto bytes = slurp(dir_ / "results.db");
+  // The first page stays: the file still looks like a database.
+  for (std::size_t i = 4096 + 100; i < bytes.size(); i += 512) bytes[i] = static_cast<char>(bytes[i] ^ 0x5a);
+  for (std::size_t i = 4096; i < bytes.size(); i += 4096) bytes[i] = 'Z';
+  spill(dir_ / "results.db", bytes);
+  for (const auto mode : {OpenMode::resume, OpenMode::read})
+    EXPECT_THAT(refusal(dir_, mode), AllOf(HasSubstr("results.db"), HasSubstr("damaged"), HasSubstr(".recover")));
+}
+
+TEST_F(StoreTest, ATruncatedFileIsDamaged) {
+  ASSERT_TRUE(synthetic::write(small(), dir_));
+  fs::resize_file(dir_ / "results.db", fs::file_size(dir_ / "results.db") / 2);
+  EXPECT_THAT(refusal(dir_, OpenMode::read), HasSubstr("damaged"));
+}
+
+TEST_F(StoreTest, UnreadableIsSaid) {
+  ASSERT_TRUE(synthetic::write(small(), dir_));
+  fs::permissions(dir_ / "results.db", fs::perms::none);
+  const int code = in_child([&] {
+    if (!become_unprivileged()) return 2;
+    const auto text = refusal(dir_, OpenMode::read);
+    return text.find("results.db") != std::string::npos &&
+                   text.find("cannot be opened (Permission denied)") != std::string::npos
+               ? 0
+               : 1;
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST_F(StoreTest, ReadsFromADirectoryThatCannotBeWritten) {
+  ASSERT_TRUE(synthetic::write(small(), dir_));
+  fs::permissions(dir_, fs::perms{0555});
+  fs::permissions(dir_ / "results.db", fs::perms{0444});
+  const int code = in_child([&] {
+    if (!become_unprivileged()) return 2;
+    const auto store = Store::open(dir_, OpenMode::read);
+    return store && store->runs() && store->runs()->size() == 8 ? 0 : 1;
+  });
+  EXPECT_EQ(code, 0);
+  fs::permissions(dir_, fs::perms{0755});
+}
+
+TEST_F(StoreTest, AWriterThatWasKilledLosesNothingCommitted) {
+  const auto campaign = synthetic::campaign({.delays_ns = {0, 1'000'000}, .sizes = {64}, .runs = 40, .samples = 50});
+  int pipe_ends[2];
+  ASSERT_EQ(::pipe2(pipe_ends, O_CLOEXEC), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto store = Store::open(dir_, OpenMode::create);
+    if (!store || !store->save_manifest(campaign.manifest)) ::_exit(1);
+    for (const auto& run : campaign.runs) {
+      if (!store->add_run(run)) ::_exit(1);
+      const char done = '.';
+      if (::write(pipe_ends[1], &done, 1) != 1) ::_exit(1);
+    }
+    ::pause();
+  }
+  ::close(pipe_ends[1]);
+  std::size_t acknowledged = 0;
+  char byte = 0;
+  while (acknowledged < 25 && ::read(pipe_ends[0], &byte, 1) == 1) ++acknowledged;
+  ::kill(child, SIGKILL);
+  while (::read(pipe_ends[0], &byte, 1) == 1) ++acknowledged;
+  ::waitpid(child, nullptr, 0);
+  ::close(pipe_ends[0]);
+  ASSERT_GE(acknowledged, 25U);
+
+  for (const auto mode : {OpenMode::read, OpenMode::resume}) {
+    const auto store = Store::open(dir_, mode);
+    ASSERT_TRUE(store) << store.error().message;
+    const auto runs = store->runs();
+    ASSERT_TRUE(runs) << runs.error().message;
+    // One more than it told of may have been committed, never less, and never a part of one.
+    EXPECT_GE(runs->size(), acknowledged);
+    EXPECT_LE(runs->size(), acknowledged + 1);
+    for (std::size_t i = 0; i < runs->size(); ++i) EXPECT_EQ((*runs)[i].run_id, campaign.runs[i].run_id);
+    EXPECT_EQ(store->index()->size(), runs->size());
+  }
+}
+
+// A mount namespace of our own: as root, or as the root of a user namespace of our own.
+bool own_mounts() {
+  const auto user = ::geteuid(), group = ::getegid();
+  if (::unshare(CLONE_NEWNS) != 0) {
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+    spill("/proc/self/setgroups", "deny");
+    spill("/proc/self/uid_map", fmt::format("0 {} 1", user));
+    spill("/proc/self/gid_map", fmt::format("0 {} 1", group));
+  }
+  return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+}
+
+// A file system of 1 MiB.
+TEST_F(StoreTest, ADiskThatIsFullLosesNothingCommitted) {
+  const auto campaign = synthetic::campaign({.runs = 6});
+  const int code = in_child([&] {
+    fs::create_directories(dir_);
+    if (!own_mounts() || ::mount("tmpfs", dir_.c_str(), "tmpfs", 0, "size=1m") != 0) return 77;
+    std::size_t kept = 0;
+    {
+      auto store = Store::open(dir_, OpenMode::create);
+      if (!store || !store->save_manifest(campaign.manifest)) return 1;
+      for (const auto& run : campaign.runs) {
+        const auto added = store->add_run(run);
+        if (added) {
+          ++kept;
+          continue;
+        }
+        if (added.error().message.find("no space left") == std::string::npos ||
+            added.error().message.find("--resume") == std::string::npos) {
+          fmt::print(stderr, "{}\n", added.error().message);
+          return 2;
+        }
+        break;
+      }
+      if (kept == 0 || kept == campaign.runs.size()) return 3;
+      if (!store->runs() || store->runs()->size() != kept) return 4;
+    }
+    const auto store = Store::open(dir_, OpenMode::read);
+    return store && store->runs()->size() == kept ? 0 : 5;
+  });
+  if (code == 77) GTEST_SKIP() << "this kernel lets us have no mount namespace of our own";
+  EXPECT_EQ(code, 0);
+}
+
+TEST_F(StoreTest, AFileIsReplacedWholeOrNotAtAll) {
+  fs::create_directories(dir_);
+  ASSERT_TRUE(replace_file(dir_ / "file", "old"));
+  const int code = in_child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{10, 10};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const auto failed = replace_file(dir_ / "file", std::string(1000, 'n'));
+    return !failed && failed.error().message.find("file: cannot be written: File too large") != std::string::npos ? 0
+                                                                                                                  : 1;
+  });
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(slurp(dir_ / "file"), "old");
+  EXPECT_FALSE(fs::exists(dir_ / "file.new"));
+}
+
+TEST(FactsDigest, FollowsTheContent) {
+  NodeFacts facts{.hostname = "a"};
+  const auto digest = facts_digest(facts);
+  EXPECT_EQ(digest.size(), 16U);
+  EXPECT_EQ(facts_digest(facts), digest);
+  facts.kernel = "6.1";
+  EXPECT_NE(facts_digest(facts), digest);
+}
+
+}  // namespace
+}  // namespace longhaul::results
