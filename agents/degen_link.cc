@@ -24,7 +24,8 @@ DegenLink::DegenLink(asio::any_io_executor executor, std::string socket_path, st
       path_(std::move(socket_path)),
       client_(std::move(client)),
       socket_(executor),
-      turn_(executor, asio::steady_timer::time_point::max()) {}
+      turn_(executor, asio::steady_timer::time_point::max()),
+      heart_(executor) {}
 
 asio::awaitable<Result<degen::Reply>> DegenLink::request(degen::Request request) {
   const auto self = shared_from_this();
@@ -61,7 +62,7 @@ asio::awaitable<Result<degen::Reply>> DegenLink::exchange(degen::Request request
       co_return fail("degen at {}: {} (is degen serve running, and may this agent use its socket?)", path_,
                      error.message());
     ++connection_;
-    asio::co_spawn(executor_, beat(weak_from_this(), connection_), asio::detached);
+    asio::co_spawn(executor_, beat(connection_), asio::detached);
   }
   const auto frame = encode_frame(degen::to_json(request));
   const auto source = asio::buffer(frame);
@@ -84,33 +85,28 @@ asio::awaitable<Result<degen::Reply>> DegenLink::exchange(degen::Request request
   co_return reply;
 }
 
-asio::awaitable<void> DegenLink::beat(std::weak_ptr<DegenLink> weak, std::uint64_t connection) {
-  asio::any_io_executor executor;
-  if (const auto link = weak.lock())
-    executor = link->executor_;
-  else
-    co_return;
-  asio::steady_timer timer{executor};
+asio::awaitable<void> DegenLink::beat(std::uint64_t connection) {
+  const auto self = shared_from_this();
   for (;;) {
-    timer.expires_after(degen::kHeartbeat);
-    (void)co_await timer.async_wait(kTuple);
-    const auto link = weak.lock();
-    if (!link || link->closed_ || !link->socket_.is_open() || link->connection_ != connection) co_return;
-    if (link->busy_) continue;  // a request renews the lease just as well
-    const bool held = link->held_;
+    heart_.expires_after(degen::kHeartbeat);
+    (void)co_await heart_.async_wait(kTuple);
+    if (closed_ || !socket_.is_open() || connection_ != connection) co_return;
+    if (busy_) continue;  // a request renews the lease just as well
+    const bool held = held_;
     degen::Request heartbeat;
-    auto reply = co_await link->request(std::move(heartbeat));
+    const auto reply = co_await request(std::move(heartbeat));
     if (!reply) {
-      log::warn("{}; an impairment applied through it is gone", reply.error().message);
+      if (!closed_) log::warn("{}; an impairment applied through it is gone", reply.error().message);
       co_return;
     }
-    if (held && !reply->held) log::warn("degen no longer holds the impairment of {}", link->client_);
+    if (held && !reply->held) log::warn("degen no longer holds the impairment of {}", client_);
   }
 }
 
 void DegenLink::disconnect() {
   boost::system::error_code ignored;
   socket_.close(ignored);
+  heart_.cancel();
   held_ = false;
 }
 

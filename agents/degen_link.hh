@@ -27,7 +27,7 @@ class DegenLink : public std::enable_shared_from_this<DegenLink> {
 
  private:
   boost::asio::awaitable<Result<degen::Reply>> exchange(degen::Request request);
-  static boost::asio::awaitable<void> beat(std::weak_ptr<DegenLink> weak, std::uint64_t connection);
+  boost::asio::awaitable<void> beat(std::uint64_t connection);
   void disconnect();
 
   boost::asio::any_io_executor executor_;
@@ -36,6 +36,7 @@ class DegenLink : public std::enable_shared_from_this<DegenLink> {
   boost::asio::local::stream_protocol::socket socket_;
   FrameDecoder decoder_;
   boost::asio::steady_timer turn_;
+  boost::asio::steady_timer heart_;
   bool busy_ = false;
   bool closed_ = false;
   bool held_ = false;             ///< degen's last word about our impairment

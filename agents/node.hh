@@ -24,6 +24,10 @@ struct AgentOptions {
 
   Nanoseconds lease = std::chrono::seconds{10};  ///< silence of a controller after which its session ends
   Nanoseconds handshake_timeout = std::chrono::seconds{10};
+  Nanoseconds stop_grace = std::chrono::seconds{2};  ///< between SIGTERM and SIGKILL
+  /// How long a start waits for processes of another session to be gone: a resumed campaign may come while the old
+  /// one's die.
+  Nanoseconds handover = std::chrono::seconds{3};
   std::size_t max_pending = 16;  ///< connections that have not proved themselves yet; the oldest goes first
   std::size_t max_sessions = 8;
   std::size_t max_runs = 4;       ///< processes of one session

@@ -22,11 +22,7 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
-constexpr std::chrono::seconds kGrace{2};     ///< between SIGTERM and SIGKILL
 constexpr std::chrono::seconds kFarewell{2};  ///< for the last words to arrive
-/// How long a start waits for processes of another session to be gone: a resumed campaign may come while the old one's
-/// die.
-constexpr std::chrono::seconds kHandover{3};
 
 ServerMessage error_message(std::string text) {
   return {.kind = ServerMessageKind::error, .error = std::move(text)};
@@ -139,7 +135,7 @@ asio::awaitable<Result<Reply>> Session::start(StartRequest request) {
   if (!arguments) co_return tl::unexpected(arguments.error());
 
   const auto executor = co_await asio::this_coro::executor;
-  const auto deadline = std::chrono::steady_clock::now() + kHandover;
+  const auto deadline = std::chrono::steady_clock::now() + node_.options.handover;
   asio::steady_timer pause{executor};
   for (;;) {
     std::erase_if(runs_, [](const auto& run) { return run.second->finished(); });
@@ -172,7 +168,7 @@ asio::awaitable<Result<Reply>> Session::stop(StopRequest request) {
   const auto self = shared_from_this();
   if (const auto it = runs_.find(request.run_id); it != runs_.end()) {
     const auto process = it->second;
-    co_await process->stop(kGrace);
+    co_await process->stop(node_.options.stop_grace);
   }
   co_return Reply{};
 }

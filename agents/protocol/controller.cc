@@ -43,11 +43,12 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
   };
 
   Link(asio::any_io_executor on, Node to, ControllerOptions with)
-      : executor(std::move(on)), node(std::move(to)), options(with) {}
+      : executor(std::move(on)), node(std::move(to)), options(with), heart(executor) {}
 
   asio::any_io_executor executor;
   Node node;
   ControllerOptions options;
+  asio::steady_timer heart;
   Hello hello;
   std::shared_ptr<Stream> stream;
   std::uint64_t last_id = 0;
@@ -62,6 +63,7 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
     if (lost) return;
     lost = std::move(reason);
     if (stream) stream->close(lost->message);
+    heart.cancel();
     for (auto& [id, call] : calls) call->wake.cancel();
     for (auto& [id, run] : runs) run->wake.cancel();
   }
@@ -137,13 +139,11 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
                                       (link->options.request_timeout + extra).count() / 1'000'000'000));
   }
 
-  static Awaitable<void> beat(std::weak_ptr<Link> weak, asio::any_io_executor executor, Nanoseconds interval) {
-    asio::steady_timer timer{executor};
-    for (;;) {
-      timer.expires_after(interval);
-      (void)co_await timer.async_wait(kTuple);
-      const auto link = weak.lock();
-      if (!link || link->lost) co_return;
+  static Awaitable<void> beat(std::shared_ptr<Link> link) {
+    while (!link->lost) {
+      link->heart.expires_after(link->options.heartbeat);
+      (void)co_await link->heart.async_wait(kTuple);
+      if (link->lost) co_return;
       Request request;
       request.kind = RequestKind::heartbeat;
       request.id = ++link->last_id;
@@ -237,7 +237,7 @@ Awaitable<Result<Controller>> Controller::connect(Node node, Credentials credent
     co_return tl::unexpected(opened.error());
   }
   asio::co_spawn(executor, Link::receive(link), asio::detached);
-  asio::co_spawn(executor, Link::beat(link, executor, link->options.heartbeat), asio::detached);
+  asio::co_spawn(executor, Link::beat(link), asio::detached);
   co_return Controller{std::move(link)};
 }
 

@@ -84,7 +84,7 @@ class AgentTest : public ::testing::Test {
     options_.bench = LONGHAUL_SOURCE_DIR "/tests/agents/bench.sh";
   }
   ~AgentTest() override {
-    agent_.reset();
+    if (agent_) agent_->close();
     context_.restart();
     context_.run_for(5s);  // lets the processes be reaped
   }

@@ -1,0 +1,209 @@
+// The program longhaul-agent itself: how it starts, what it refuses, and that its death leaves nothing.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <sstream>
+
+#include "common/child.hh"
+#include "tests/agents/support.hh"
+
+namespace longhaul::agents {
+namespace {
+
+using namespace testing_support;
+using ::testing::HasSubstr;
+
+constexpr const char* kProgram = LONGHAUL_BINARY_DIR "/bin/longhaul-agent";
+
+class Program : public AgentTest {
+ protected:
+  struct Started {
+    Child child;
+    std::string log;
+  };
+
+  std::vector<std::string> arguments(const std::string& listen = "127.0.0.1:0") const {
+    return {kProgram,
+            "--node",
+            "node",
+            "--listen",
+            listen,
+            "--ca",
+            options_.credentials.ca,
+            "--cert",
+            options_.credentials.cert,
+            "--key",
+            options_.credentials.key,
+            "--bench",
+            options_.bench};
+  }
+
+  Started start(const std::vector<std::string>& arguments) {
+    const auto log = (directory_.path() / "agent.log").string();
+    const OwnFd file{::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
+    return {.child = Child{{.arguments = arguments,
+                            .descriptors = {{file.get(), STDOUT_FILENO}, {file.get(), STDERR_FILENO}},
+                            .environment = {},
+                            .working_directory = {}}},
+            .log = log};
+  }
+
+  static std::string text(const std::string& file) {
+    std::ostringstream all;
+    all << std::ifstream(file).rdbuf();
+    return all.str();
+  }
+
+  /// The port of its first line; 0 when it does not come.
+  std::uint16_t port_of(Started& started) {
+    std::uint16_t port = 0;
+    eventually([&] {
+      const auto log = text(started.log);
+      const auto at = log.find(" port ");
+      if (at != std::string::npos && log.find('\n', at) != std::string::npos)
+        port = static_cast<std::uint16_t>(std::stoi(log.substr(at + 6)));
+      return port != 0 || !started.child.running() || started.child.poll();
+    });
+    EXPECT_NE(port, 0) << text(started.log);
+    return port;
+  }
+
+  std::pair<int, std::string> refusal(const std::vector<std::string>& arguments) {
+    auto started = start(arguments);
+    const auto ended = started.child.wait(20s);
+    return {ended ? ended->code.value_or(-1) : -2, text(started.log)};
+  }
+};
+
+TEST_F(Program, ServesAndStopsWithItsChildren) {
+  auto started = start(arguments());
+  const Node there{.name = "node", .host = "127.0.0.1", .port = port_of(started)};
+  // The catalog of the program is the real one: no script workload in it.
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(there, controller_));
+    const auto refused = co_await controller.start(script("x", "good"));
+    EXPECT_THAT(refused.error().message, HasSubstr("there is no workload 'script'"));
+    StartRequest server{.run_id = "s", .role = Role::server, .workload = "latency", .transport = "tcp"};
+    CO_OK(co_await controller.start(server));  // bench.sh takes any arguments
+    CO_VALUE(ready, co_await controller.next_event("s", 20s));
+    EXPECT_EQ(ready.bench->port, 4242);
+  });
+  started.child.send_signal(SIGTERM);
+  const auto ended = started.child.wait(20s);
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->code, 0) << text(started.log);
+}
+
+TEST_F(Program, KilledItTakesItsWorkloadAlong) {
+  auto with_hang = arguments();
+  // A bench that hangs whatever it is asked.
+  const auto hang = directory_.path() / "hang";
+  std::ofstream(hang) << "#!/bin/sh\nexec " LONGHAUL_SOURCE_DIR "/tests/agents/bench.sh --mode=stubborn\n";
+  fs::permissions(hang, fs::perms::owner_all);
+  with_hang.back() = hang.string();
+  auto started = start(with_hang);
+  const Node there{.name = "node", .host = "127.0.0.1", .port = port_of(started)};
+  pid_t pid = 0;
+  std::string lost;
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(there, controller_));
+    StartRequest server{.run_id = "s", .role = Role::server, .workload = "latency", .transport = "tcp"};
+    CO_OK(co_await controller.start(server));
+    CO_VALUE(ready, co_await controller.next_event("s", 20s));
+    pid = std::stoi(*ready.bench->message);
+    EXPECT_TRUE(process_exists(pid));
+    started.child.send_signal(SIGKILL);
+    const auto after = co_await controller.next_event("s", 20s);
+    if (!after) lost = after.error().message;
+    EXPECT_FALSE(controller.connected());
+  });
+  EXPECT_THAT(lost, HasSubstr("agent node at 127.0.0.1"));
+  EXPECT_TRUE(eventually([&] { return !process_exists(pid); }));
+  // And it can be started again at once, on the same port.
+  started.child.wait(20s);
+  auto again = start(arguments(fmt::format("127.0.0.1:{}", there.port)));
+  EXPECT_EQ(port_of(again), there.port);
+}
+
+TEST_F(Program, AKilledControllersWorkloadEnds) {
+  // The controller is a process of its own: a copy of this one that dies without a word.
+  open_agent();
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const OwnFd read_end{ends[0]};
+  OwnFd write_end{ends[1]};
+  const auto there = node();
+  const auto controller_process = ::fork();
+  ASSERT_GE(controller_process, 0);
+  if (controller_process == 0) {
+    boost::asio::io_context own{1};
+    boost::asio::co_spawn(
+        own,
+        [&]() -> Awaitable<void> {
+          auto controller = co_await Controller::connect(there, controller_);
+          if (!controller) ::_exit(1);
+          const auto started = co_await controller->start(script("s", "stubborn"));
+          auto ready = co_await controller->next_event("s", 20s);
+          const auto words = ready ? *ready->bench->message + "\n" : "none\n";
+          if (::write(write_end.get(), words.data(), words.size()) < 0) ::_exit(1);
+          ::kill(::getpid(), SIGKILL);
+        },
+        [](std::exception_ptr) {});
+    own.run();
+    ::_exit(1);
+  }
+  write_end.reset();
+  std::string words;
+  ASSERT_TRUE(eventually([&] {
+    ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
+    char buffer[32];
+    const auto n = ::read(read_end.get(), buffer, sizeof buffer);
+    if (n > 0) words.append(buffer, static_cast<std::size_t>(n));
+    return words.ends_with('\n') || n == 0;
+  }));
+  ::waitpid(controller_process, nullptr, 0);
+  const pid_t pid = std::atoi(words.c_str());
+  ASSERT_GT(pid, 0) << words;
+  EXPECT_TRUE(eventually([&] { return !process_exists(pid); }));
+}
+
+TEST_F(Program, RefusalsNameTheRemedy) {
+  EXPECT_EQ(refusal({kProgram}), (std::pair{2, std::string{"longhaul-agent: --node is required (see --help)\n"}}));
+  const auto with = [&](const std::string& option, const std::string& value) {
+    auto changed = arguments();
+    const auto at = std::find(changed.begin(), changed.end(), option);
+    if (at == changed.end()) {
+      changed.insert(changed.end(), {option, value});
+    } else {
+      *(at + 1) = value;
+    }
+    return refusal(changed);
+  };
+  const auto expect = [](std::pair<int, std::string> got, int code, const char* words) {
+    EXPECT_EQ(got.first, code) << got.second;
+    EXPECT_THAT(got.second, HasSubstr(words));
+  };
+  expect(with("--listen", "nonsense"), 2, "--listen: expected HOST:PORT");
+  expect(with("--listen", "127.0.0.1:99999"), 2, "--listen: expected HOST:PORT");
+  expect(with("--listen", "example.org:1"), 2, "expected a numeric address");
+  expect(with("--listen", "192.0.2.1:7471"), 1, "listening on 192.0.2.1 port 7471: Cannot assign requested address");
+  expect(with("--cert", "/no/cert.pem"), 2, "/no/cert.pem: No such file or directory");
+  expect(with("--node", "other"), 2, "is that of 'node'");
+  expect(with("--bench", "/no/bench"), 2, "--bench: /no/bench: No such file or directory");
+  expect(with("--cpus", "a-b"), 2, "--cpus: expected a list of processors");
+  expect(with("--cpus", "1000"), 1, "processors 1000");
+  expect(with("--frobnicate", "x"), 2, "frobnicate");
+}
+
+TEST_F(Program, TellsFactsByHand) {
+  const auto json = run_command({kProgram, "--facts", "--json"});
+  EXPECT_TRUE(json.exit.ok());
+  EXPECT_TRUE(node_facts_from_json(json.out)) << json.out;
+  const auto table = run_command({kProgram, "--facts"});
+  EXPECT_THAT(table.out, HasSubstr("boot id"));
+}
+
+}  // namespace
+}  // namespace longhaul::agents
