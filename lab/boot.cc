@@ -72,7 +72,9 @@ std::vector<std::uint16_t> free_ports(unsigned count) {
   return ports;
 }
 
-std::string default_program_directory() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+std::string default_program_directory() {
+  return fs::read_symlink("/proc/self/exe").parent_path();
+}
 
 struct Programs {
   std::vector<std::string> names, files;
@@ -101,12 +103,13 @@ void append_file(std::ofstream& out, const std::string& path) {
 /// An agent's key goes to the VM of its node only.
 bool belongs_here(const OverlayFile& file, const Plan& plan, const std::string& machine) {
   for (const PlannedNode& node : plan.nodes)
-    if (node.machine != machine && file.path.starts_with(fmt::format("/etc/longhaul/agent-{}.", node.name))) return false;
+    if (node.machine != machine && file.path.starts_with(fmt::format("/etc/longhaul/agent-{}.", node.name)))
+      return false;
   return true;
 }
 
-std::string write_initrd(const std::string& directory, const PlannedMachine& machine, const Plan& plan, const std::vector<OverlayFile>& more,
-                         const Image& image) {
+std::string write_initrd(const std::string& directory, const PlannedMachine& machine, const Plan& plan,
+                         const std::vector<OverlayFile>& more, const Image& image) {
   std::vector<OverlayFile> files = machine.files;
   for (const OverlayFile& file : more)
     if (belongs_here(file, plan, machine.name)) files.push_back(file);
@@ -120,25 +123,32 @@ std::string write_initrd(const std::string& directory, const PlannedMachine& mac
   return path;
 }
 
-bool cancelled(const UpOptions& options) { return options.cancelled && options.cancelled(); }
+bool cancelled(const UpOptions& options) {
+  return options.cancelled && options.cancelled();
+}
 
-tl::unexpected<Error> interrupted() { return tl::unexpected(Error{"interrupted while the lab was starting", ExitCode::interrupted}); }
+tl::unexpected<Error> interrupted() {
+  return tl::unexpected(Error{"interrupted while the lab was starting", ExitCode::interrupted});
+}
 
 tl::unexpected<Error> died(const Machine& machine) {
   const std::string complaints = machine.emulator_log();
-  return fail("VM {} died while starting{}; its console said last:\n{}", machine.name(), complaints.empty() ? "" : " (QEMU: " + complaints + ")",
-              machine.console_tail());
+  return fail("VM {} died while starting{}; its console said last:\n{}", machine.name(),
+              complaints.empty() ? "" : " (QEMU: " + complaints + ")", machine.console_tail());
 }
 
 /// Starts the VMs of a plan, each after the sockets that it connects to are there.
-Result<std::vector<Machine>> start_machines(const Plan& plan, const UpOptions& options, const std::string& directory, const Image& image,
-                                            bool emulated) {
+Result<std::vector<Machine>> start_machines(const Plan& plan, const UpOptions& options, const std::string& directory,
+                                            const Image& image, bool emulated) {
   std::vector<Machine> machines;
   for (const PlannedMachine& planned : plan.machines) {
-    std::vector<std::string> arguments{"-M", "q35", "-accel", emulated ? "tcg,thread=multi" : "kvm", "-cpu", emulated ? "max" : "host"};
-    arguments.insert(arguments.end(), {"-kernel", image.kernel, "-initrd", write_initrd(directory, planned, plan, options.files, image)});
+    std::vector<std::string> arguments{
+        "-M", "q35", "-accel", emulated ? "tcg,thread=multi" : "kvm", "-cpu", emulated ? "max" : "host"};
+    arguments.insert(arguments.end(), {"-kernel", image.kernel, "-initrd",
+                                       write_initrd(directory, planned, plan, options.files, image)});
     arguments.insert(arguments.end(), planned.arguments.begin(), planned.arguments.end());
-    auto machine = Machine::start({.name = planned.name, .directory = directory, .arguments = arguments, .ephemeral = options.ephemeral});
+    auto machine = Machine::start(
+        {.name = planned.name, .directory = directory, .arguments = arguments, .ephemeral = options.ephemeral});
     if (!machine) return tl::unexpected(machine.error());
     machines.push_back(std::move(*machine));
     const auto deadline = Clock::now() + kPatience;
@@ -168,7 +178,8 @@ Result<std::string> await_ready(std::vector<Machine>& machines, const UpOptions&
     if (cancelled(options)) return interrupted();
     if (Clock::now() > deadline) {
       std::string tails;
-      for (const Machine& machine : machines) tails += fmt::format("\n--- console of {}:\n{}", machine.name(), machine.console_tail());
+      for (const Machine& machine : machines)
+        tails += fmt::format("\n--- console of {}:\n{}", machine.name(), machine.console_tail());
       return fail("the lab was not ready after {} s; waiting for: {}{}", kPatience.count(), waiting, tails);
     }
     std::this_thread::sleep_for(kGlance);
@@ -180,7 +191,8 @@ struct Attempt {
   std::vector<Machine> machines;
 };
 
-Result<Attempt> attempt(const UpOptions& options, PlanOptions wanted, const std::string& directory, const Image& image, bool emulated) {
+Result<Attempt> attempt(const UpOptions& options, PlanOptions wanted, const std::string& directory, const Image& image,
+                        bool emulated) {
   Attempt result;
   wanted.host_ports = free_ports(ports_needed(wanted.topology, wanted.clients));
   result.plan = make_plan(wanted);
@@ -189,15 +201,18 @@ Result<Attempt> attempt(const UpOptions& options, PlanOptions wanted, const std:
   result.machines = std::move(*machines);
   auto said = await_ready(result.machines, options);
   if (!said) return tl::unexpected(said.error());
-  if (auto crossed = check_crossings(result.plan, parse_crossings(*said)); !crossed) return tl::unexpected(crossed.error());
+  if (auto crossed = check_crossings(result.plan, parse_crossings(*said)); !crossed)
+    return tl::unexpected(crossed.error());
   return result;
 }
 
 /// One with a lost race for a port is worth another try.
-Result<Attempt> attempt_often(const UpOptions& options, const PlanOptions& wanted, const std::string& directory, const Image& image, bool emulated) {
+Result<Attempt> attempt_often(const UpOptions& options, const PlanOptions& wanted, const std::string& directory,
+                              const Image& image, bool emulated) {
   for (int left = kAttempts - 1;; --left) {
     auto result = attempt(options, wanted, directory, image, emulated);
-    if (result || left == 0 || result.error().message.find("Could not set up host forwarding") == std::string::npos) return result;
+    if (result || left == 0 || result.error().message.find("Could not set up host forwarding") == std::string::npos)
+      return result;
     for (const auto& entry : fs::directory_iterator(directory))
       if (entry.path().extension() == ".pid")
         if (auto running = Machine::find(entry.path().stem(), directory)) running->stop();
@@ -219,8 +234,8 @@ std::vector<Crossing> parse_crossings(const std::string& console) {
     if (at == std::string::npos) continue;
     std::istringstream words(line.substr(at + std::string_view(kCrossedWord).size()));
     Crossing crossing;
-    if (words >> crossing.client_side >> crossing.server_side >> crossing.client_received >> crossing.client_sent >> crossing.server_received >>
-        crossing.server_sent)
+    if (words >> crossing.client_side >> crossing.server_side >> crossing.client_received >> crossing.client_sent >>
+        crossing.server_received >> crossing.server_sent)
       crossings.push_back(std::move(crossing));
   }
   return crossings;
@@ -234,25 +249,32 @@ Result<void> check_crossings(const Plan& plan, const std::vector<Crossing>& cros
     if (found == crossings.end())
       return fail("the lab's router said nothing about the path {} - {}", link.client_side, link.server_side);
     if (!found->both_ways())
-      return fail("traffic from {} to {} does not cross the router: {} received {} and sent {} packets, {} received {} and sent {}", link.source,
-                  link.target, link.client_side, found->client_received, found->client_sent, link.server_side, found->server_received,
-                  found->server_sent);
+      return fail(
+          "traffic from {} to {} does not cross the router: {} received {} and sent {} packets, {} received {} and "
+          "sent {}",
+          link.source, link.target, link.client_side, found->client_received, found->client_sent, link.server_side,
+          found->server_received, found->server_sent);
   }
   return {};
 }
 
 Result<Booted> boot(const UpOptions& asked) {
-  if (asked.clients < 1 || asked.clients > kMaxClients) return refuse("{} clients: expected 1 to {}", asked.clients, kMaxClients);
+  if (asked.clients < 1 || asked.clients > kMaxClients)
+    return refuse("{} clients: expected 1 to {}", asked.clients, kMaxClients);
   if (asked.mtu < 576 || asked.mtu > 9000) return refuse("MTU {}: expected 576 to 9000", asked.mtu);
   UpOptions options = asked;
   const auto say = [&](const std::string& text) {
     if (options.progress) options.progress(text);
   };
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  PlanOptions wanted{.topology = choose_topology(options.topology, cores, options.clients + 2), .clients = options.clients, .mtu = options.mtu, .cores = cores};
+  PlanOptions wanted{.topology = choose_topology(options.topology, cores, options.clients + 2),
+                     .clients = options.clients,
+                     .mtu = options.mtu,
+                     .cores = cores};
 
   Booted booted;
-  booted.known = {.name = options.name, .topology = std::string(to_string(wanted.topology)), .ephemeral = options.ephemeral};
+  booted.known = {
+      .name = options.name, .topology = std::string(to_string(wanted.topology)), .ephemeral = options.ephemeral};
   auto directory = claim(booted.known);
   if (!directory) return tl::unexpected(directory.error());
   Undo undo(options.name);
@@ -265,17 +287,19 @@ Result<Booted> boot(const UpOptions& asked) {
   booted.known.emulated = !kvm_works(*image);
   for (OverlayFile& file : make_keys(*directory)) options.files.push_back(std::move(file));
 
-  say(fmt::format("booting lab '{}': {}, {}", options.name, booted.known.topology, booted.known.emulated ? "emulated (no KVM)" : "KVM"));
+  say(fmt::format("booting lab '{}': {}, {}", options.name, booted.known.topology,
+                  booted.known.emulated ? "emulated (no KVM)" : "KVM"));
   auto result = attempt_often(options, wanted, *directory, *image, booted.known.emulated);
   if (!result) return tl::unexpected(result.error());
 
   // The VMs have read them, and there are keys inside.
   drop_initrds(*directory);
-  std::ofstream(*directory + "/inventory.yml")
-      << make_inventory(result->plan, {.emulated = booted.known.emulated, .ca = options.ca, .cert = options.cert, .key = options.key});
+  std::ofstream(*directory + "/inventory.yml") << make_inventory(
+      result->plan, {.emulated = booted.known.emulated, .ca = options.ca, .cert = options.cert, .key = options.key});
   for (const PlannedMachine& machine : result->plan.machines) booted.known.machines.push_back(machine.name);
   for (const PlannedNode& node : result->plan.nodes)
-    booted.known.nodes.push_back({.name = node.name, .machine = node.machine, .ssh_port = result->plan.machine_of(node).ssh_port});
+    booted.known.nodes.push_back(
+        {.name = node.name, .machine = node.machine, .ssh_port = result->plan.machine_of(node).ssh_port});
   booted.known.phase = "up";
   save(booted.known);
   booted.machines = std::move(result->machines);

@@ -26,14 +26,16 @@ std::string read_text(const std::string& path) {
 std::string make_key(const std::string& path) {
   const std::string output = path + ".out";
   const OwnFd out{check(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), "creating " + output)};
-  Child child({.arguments = {"dropbearkey", "-t", "ed25519", "-f", path}, .descriptors = {{out.get(), STDOUT_FILENO}, {out.get(), STDERR_FILENO}}});
+  Child child({.arguments = {"dropbearkey", "-t", "ed25519", "-f", path},
+               .descriptors = {{out.get(), STDOUT_FILENO}, {out.get(), STDERR_FILENO}}});
   const auto ended = child.wait(std::chrono::seconds{30});
   std::istringstream lines(read_text(output));
   std::filesystem::remove(output);
   for (std::string line; std::getline(lines, line);)
     // Without its comment: dbclient takes a known_hosts line with one for another key.
     if (line.starts_with("ssh-ed25519 ")) return line.substr(0, line.find(' ', line.find(' ') + 1));
-  throw std::runtime_error(fmt::format("dropbearkey made no key ({}): {}", ended ? ended->text() : "no answer", lines.str()));
+  throw std::runtime_error(
+      fmt::format("dropbearkey made no key ({}): {}", ended ? ended->text() : "no answer", lines.str()));
 }
 
 }  // namespace
@@ -67,7 +69,8 @@ RemoteCommand remote_command(const std::string& directory, std::uint16_t ssh_por
                              const std::vector<std::string>& command) {
   std::string line = "/etc/longhaul/node/" + node;
   for (const std::string& word : command) line += ' ' + shell_quote(word);
-  return {.arguments = {"dbclient", "-T", "-i", directory + "/key", "-p", fmt::format("{}", ssh_port), "root@127.0.0.1", line},
+  return {.arguments = {"dbclient", "-T", "-i", directory + "/key", "-p", fmt::format("{}", ssh_port), "root@127.0.0.1",
+                        line},
           .environment = {"HOME=" + directory + "/home"}};
 }
 

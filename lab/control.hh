@@ -9,8 +9,8 @@
 
 namespace longhaul::lab {
 
-/// Makes the lab's keys in its directory: the client's, and the hosts' with the known_hosts that pins it. Returns what the
-/// guests need of them.
+/// Makes the lab's keys in its directory: the client's, and the hosts' with the known_hosts that pins it. Returns what
+/// the guests need of them.
 std::vector<OverlayFile> make_keys(const std::string& directory);
 
 /// The command on this machine that runs `command` on a node. `environment` is added to ours.
@@ -18,7 +18,8 @@ struct RemoteCommand {
   std::vector<std::string> arguments;
   std::vector<std::string> environment;
 };
-RemoteCommand remote_command(const std::string& directory, std::uint16_t ssh_port, const std::string& node, const std::vector<std::string>& command);
+RemoteCommand remote_command(const std::string& directory, std::uint16_t ssh_port, const std::string& node,
+                             const std::vector<std::string>& command);
 
 /// One word for a POSIX shell.
 std::string shell_quote(const std::string& word);

@@ -12,12 +12,16 @@ constexpr std::uint32_t kDirectory = 0040000;
 constexpr std::uint32_t kRegular = 0100000;
 constexpr std::size_t kBlock = 512;
 
-void pad(std::string& out, std::size_t to) { out.append((to - out.size() % to) % to, '\0'); }
+void pad(std::string& out, std::size_t to) {
+  out.append((to - out.size() % to) % to, '\0');
+}
 
-void append(std::string& out, unsigned inode, const std::string& name, std::uint32_t mode, std::uint32_t uid, const std::string& bytes) {
-  // newc: magic, then 13 numbers of eight hex digits: ino mode uid gid nlink mtime size devmajor devminor rdevmajor rdevminor namesize check
-  out += fmt::format("070701{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}", inode, mode, uid, uid, 1, 0,
-                     bytes.size(), 0, 0, 0, 0, name.size() + 1, 0);
+void append(std::string& out, unsigned inode, const std::string& name, std::uint32_t mode, std::uint32_t uid,
+            const std::string& bytes) {
+  // newc: magic, then 13 numbers of eight hex digits: ino mode uid gid nlink mtime size devmajor devminor rdevmajor
+  // rdevminor namesize check
+  out += fmt::format("070701{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}", inode,
+                     mode, uid, uid, 1, 0, bytes.size(), 0, 0, 0, 0, name.size() + 1, 0);
   out += name;
   out += '\0';
   pad(out, 4);

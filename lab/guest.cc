@@ -10,7 +10,9 @@ namespace {
 /// In the compact lab the router is this namespace of the one VM.
 constexpr const char* kRouterNamespace = "R";
 
-bool compact(const GuestView& view) { return view.plan->topology == Topology::compact; }
+bool compact(const GuestView& view) {
+  return view.plan->topology == Topology::compact;
+}
 
 bool has(const GuestView& view, std::string_view program) {
   return std::ranges::find(view.programs, program) != view.programs.end();
@@ -59,7 +61,8 @@ std::string offloads_off(const std::vector<std::string>& netdevs) {
 constexpr const char* kNoIpv6 = "for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 1 >$f; done\n";
 constexpr const char* kNoReversePathFilter = "for f in /proc/sys/net/ipv4/conf/*/rp_filter; do echo 0 >$f; done\n";
 
-/// Buffers for 100 ms each way at 1 Gb/s (25 MB a round trip); no memory of earlier connections, or a run would not start as the one before did.
+/// Buffers for 100 ms each way at 1 Gb/s (25 MB a round trip); no memory of earlier connections, or a run would not
+/// start as the one before did.
 constexpr const char* kEndSysctls =
     "cd /proc/sys/net\n"
     "echo 1 >ipv4/tcp_no_metrics_save\n"
@@ -75,17 +78,17 @@ constexpr const char* kEndSysctls =
 std::string router_lines(const std::vector<LinkEnd>& ends) {
   std::string out;
   for (const LinkEnd& end : ends)
-    out += fmt::format(
-        "address add {}/24 dev {}\nlink set {} up\nneighbour add {} lladdr {} dev {} nud permanent\n", end.router_address,
-        end.router_netdev(), end.router_netdev(), end.address, end.mac, end.router_netdev());
+    out += fmt::format("address add {}/24 dev {}\nlink set {} up\nneighbour add {} lladdr {} dev {} nud permanent\n",
+                       end.router_address, end.router_netdev(), end.router_netdev(), end.address, end.mac,
+                       end.router_netdev());
   return out;
 }
 
 std::string end_lines(const std::vector<LinkEnd>& ends) {
   std::string out;
   for (const LinkEnd& end : ends)
-    out += fmt::format("address add {}/24 dev {}\nlink set {} up\nneighbour add {} lladdr {} dev {} nud permanent\n", end.address,
-                       end.netdev, end.netdev, end.router_address, end.router_mac, end.netdev);
+    out += fmt::format("address add {}/24 dev {}\nlink set {} up\nneighbour add {} lladdr {} dev {} nud permanent\n",
+                       end.address, end.netdev, end.netdev, end.router_address, end.router_mac, end.netdev);
   return out;
 }
 
@@ -108,9 +111,9 @@ std::vector<std::string> end_netdevs(const std::vector<LinkEnd>& ends) {
   return names;
 }
 
-/// Both ends of every path live in one network stack, which would rather deliver locally than send. So the local table is
-/// asked late: first for what comes in (iif), then by source address. Programs that bind no source are sent out of the
-/// first peer's interface (iif lo: what this machine sends itself), which also gives them the right source.
+/// Both ends of every path live in one network stack, which would rather deliver locally than send. So the local table
+/// is asked late: first for what comes in (iif), then by source address. Programs that bind no source are sent out of
+/// the first peer's interface (iif lo: what this machine sends itself), which also gives them the right source.
 std::string compact_rules(const Plan& plan) {
   std::string routes, in, from, to;
   for (const PlannedNode& node : plan.nodes) {
@@ -132,14 +135,16 @@ std::string compact_setup(const GuestView& view) {
   links += fmt::format("link add link eth0 name mgmt netns {} type macvlan mode bridge\n", kRouterNamespace);
   for (const LinkEnd& end : ends)
     // Wildcard listens of rdma_cm fail with EADDRINUSE when two namespaces give out the same ifindex.
-    links += fmt::format("link add {} index {} address {} mtu {} type veth peer name {} address {} mtu {} netns {}\n", end.netdev,
-                         end.index, end.mac, view.mtu, end.router_netdev(), end.router_mac, view.mtu, kRouterNamespace);
+    links += fmt::format("link add {} index {} address {} mtu {} type veth peer name {} address {} mtu {} netns {}\n",
+                         end.netdev, end.index, end.mac, view.mtu, end.router_netdev(), end.router_mac, view.mtu,
+                         kRouterNamespace);
 
   std::string inside = kNoIpv6;
   inside += kNoReversePathFilter;
   inside += "echo 1 >/proc/sys/net/ipv4/ip_forward\n";
-  inside += batch("ip -batch -", fmt::format("link set lo up\nlink set mgmt up\naddress add {}/24 dev mgmt\n", router->guest_address) +
-                                     router_lines(ends));
+  inside += batch("ip -batch -",
+                  fmt::format("link set lo up\nlink set mgmt up\naddress add {}/24 dev mgmt\n", router->guest_address) +
+                      router_lines(ends));
   inside += offloads_off(router_netdevs(ends)) + "wait\n";
 
   std::string out = kNoIpv6;
@@ -159,7 +164,8 @@ std::string compact_setup(const GuestView& view) {
 std::string name_netdevs(const std::vector<std::pair<std::string, std::string>>& macs) {
   std::string cases;
   for (const auto& [mac, name] : macs) cases += fmt::format("{}) echo link set ${{d##*/}} name {};;\n", mac, name);
-  return fmt::format("for d in /sys/class/net/*; do read m <$d/address; case $m in\n{}esac; done | ip -batch -\n", cases);
+  return fmt::format("for d in /sys/class/net/*; do read m <$d/address; case $m in\n{}esac; done | ip -batch -\n",
+                     cases);
 }
 
 std::string full_setup(const GuestView& view) {
@@ -177,7 +183,8 @@ std::string full_setup(const GuestView& view) {
       names.emplace_back(end.router_mac, end.router_netdev());
       lines += mtu(end.router_netdev());
     }
-    rest += "echo 1 >/proc/sys/net/ipv4/ip_forward\n" + offloads_off(router_netdevs(ends)) + batch("ip -batch -", lines + router_lines(ends));
+    rest += "echo 1 >/proc/sys/net/ipv4/ip_forward\n" + offloads_off(router_netdevs(ends)) +
+            batch("ip -batch -", lines + router_lines(ends));
   } else {
     for (const LinkEnd& end : node.ends) {
       names.emplace_back(end.mac, end.netdev);
@@ -203,8 +210,10 @@ std::string enter(const GuestView& view, const PlannedNode& node) {
 
 std::string keep_alive(const std::string& name, const std::string& before, const std::string& command) {
   // Restarted at once: a router stays impaired until the next degen clears what the killed one left.
-  return fmt::format("#!/bin/sh\nulimit -l unlimited\nulimit -n 65536\n{}while :; do\n{}\necho \"longhaul: {} ended with $?\"\nsleep 0.1\ndone\n",
-                     before, command, name);
+  return fmt::format(
+      "#!/bin/sh\nulimit -l unlimited\nulimit -n 65536\n{}while :; do\n{}\necho \"longhaul: {} ended with $?\"\nsleep "
+      "0.1\ndone\n",
+      before, command, name);
 }
 
 std::string degen_command(const GuestView& view, const PlannedNode& router) {
@@ -214,7 +223,8 @@ std::string degen_command(const GuestView& view, const PlannedNode& router) {
       std::string& side = node.role == Role::client ? client : server;
       side += (side.empty() ? "" : ",") + end.router_netdev();
     }
-  return fmt::format("{}degen serve --socket /run/degen/degen.sock --client-side {} --server-side {}", enter(view, router), client, server);
+  return fmt::format("{}degen serve --socket /run/degen/degen.sock --client-side {} --server-side {}",
+                     enter(view, router), client, server);
 }
 
 std::string agent_command(const GuestView& view, const PlannedNode& node) {
@@ -236,13 +246,18 @@ std::vector<Service> services(const GuestView& view) {
   for (const PlannedNode* node : residents(view)) {
     if (node->role == Role::router && has(view, "degen"))
       // What it creates there belongs to the agents' group.
-      out.push_back({"degen", keep_alive("degen", fmt::format("umask 007\nmkdir -p /run/degen\nchown 0:{} /run/degen\nchmod 2770 /run/degen\n", kAgentUid),
-                                         degen_command(view, *node))});
+      out.push_back(
+          {"degen",
+           keep_alive(
+               "degen",
+               fmt::format("umask 007\nmkdir -p /run/degen\nchown 0:{} /run/degen\nchmod 2770 /run/degen\n", kAgentUid),
+               degen_command(view, *node))});
     if (has(view, "longhaul-agent"))
       out.push_back({"agent-" + node->name, keep_alive("agent of " + node->name, "", agent_command(view, *node))});
   }
   // By nc, one process a connection: as a server of its own dropbear takes five log-ins at a time and hangs up on more.
-  out.push_back({"dropbear", keep_alive("dropbear", "", "nc -ll -p 22 -e dropbear -i -s -j -k -r /etc/dropbear/hostkey")});
+  out.push_back(
+      {"dropbear", keep_alive("dropbear", "", "nc -ll -p 22 -e dropbear -i -s -j -k -r /etc/dropbear/hostkey")});
   return out;
 }
 
@@ -250,23 +265,27 @@ std::vector<Service> services(const GuestView& view) {
 std::string ready_script(const GuestView& view) {
   std::string out = "#!/bin/sh\n";
   const auto nodes = residents(view);
-  const bool router_here = std::ranges::any_of(nodes, [](const PlannedNode* node) { return node->role == Role::router; });
+  const bool router_here =
+      std::ranges::any_of(nodes, [](const PlannedNode* node) { return node->role == Role::router; });
 
   // Who sends: the clients. In full the others may not be up yet, so they try until they get through.
   for (const PlannedLink& link : view.plan->links) {
-    const bool ours = std::ranges::any_of(ends_of(nodes), [&](const LinkEnd& end) { return end.address == link.source; });
+    const bool ours =
+        std::ranges::any_of(ends_of(nodes), [&](const LinkEnd& end) { return end.address == link.source; });
     if (!ours) continue;
     const std::string ping = fmt::format("ping -q -c 3 -i 0.002 -W 1 -I {} {} >/dev/null", link.source, link.target);
     out += compact(view) ? fmt::format("for i in 1 2 3; do {} && break; done\n", ping)
                          : fmt::format("until {}; do sleep 0.05; done\n", ping);
   }
 
-  std::string counting = "count() { for s in rx tx; do read x </sys/class/net/$1/statistics/${s}_packets; eval $1_$s=$x; done; }\n";
+  std::string counting =
+      "count() { for s in rx tx; do read x </sys/class/net/$1/statistics/${s}_packets; eval $1_$s=$x; done; }\n";
   std::string wait;
   for (const PlannedLink& link : view.plan->links) {
     const auto c = link.client_side, s = link.server_side;
     if (!compact(view))
-      wait += fmt::format("until count {0}; count {1}; [ $(({0}_rx*{0}_tx*{1}_rx*{1}_tx)) -gt 0 ]; do sleep 0.05; done\n", c, s);
+      wait += fmt::format(
+          "until count {0}; count {1}; [ $(({0}_rx*{0}_tx*{1}_rx*{1}_tx)) -gt 0 ]; do sleep 0.05; done\n", c, s);
     else
       wait += fmt::format("count {}\ncount {}\n", c, s);
     wait += fmt::format("echo \"{0}{1} {2} ${1}_rx ${1}_tx ${2}_rx ${2}_tx\"\n", kCrossedWord, c, s);
@@ -279,10 +298,12 @@ std::string ready_script(const GuestView& view) {
   }
 
   out +=
-      "listens() { until $2 grep -q \":$1 0\\{8\\}:0000 0A\\|:$1 0\\{32\\}:0000 0A\" /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done; }\n"
+      "listens() { until $2 grep -q \":$1 0\\{8\\}:0000 0A\\|:$1 0\\{32\\}:0000 0A\" /proc/net/tcp /proc/net/tcp6; do "
+      "sleep 0.05; done; }\n"
       "listens 0016 ''\n";
   if (has(view, "longhaul-agent"))
-    for (const PlannedNode* node : nodes) out += fmt::format("listens {:04X} '{}'\n", node->guest_port, enter(view, *node));
+    for (const PlannedNode* node : nodes)
+      out += fmt::format("listens {:04X} '{}'\n", node->guest_port, enter(view, *node));
   if (router_here && has(view, "degen")) out += "until [ -S /run/degen/degen.sock ]; do sleep 0.05; done\n";
   return out + fmt::format("echo '{}'\n", kReadyLine);
 }
@@ -292,8 +313,8 @@ std::string node_script(const GuestView& view, const PlannedNode& node) {
   std::string out = fmt::format("#!/bin/sh\nexport LONGHAUL_NODE={}", node.name);
   for (const LinkEnd& end : node.ends) {
     const std::string suffix = end.provider == "siw" ? "_SIW" : "";
-    out += fmt::format(" LONGHAUL_ADDR{0}={1} LONGHAUL_DEVICE{0}={2} LONGHAUL_NETDEV{0}={3} LONGHAUL_PEER{0}={4}", suffix, end.address,
-                       end.device, end.netdev, default_peer(*view.plan, node, end).address);
+    out += fmt::format(" LONGHAUL_ADDR{0}={1} LONGHAUL_DEVICE{0}={2} LONGHAUL_NETDEV{0}={3} LONGHAUL_PEER{0}={4}",
+                       suffix, end.address, end.device, end.netdev, default_peer(*view.plan, node, end).address);
   }
   return out + fmt::format("\nexec {}\"$@\"\n", enter(view, node));
 }
@@ -315,7 +336,8 @@ std::vector<OverlayFile> guest_files(const GuestView& view) {
     inittab += fmt::format("::respawn:/etc/longhaul/service/keep-{}\n", service.name);
   }
   add("/etc/inittab", inittab + "::once:/etc/longhaul/ready\n", 0644);
-  for (const PlannedNode* node : residents(view)) add("/etc/longhaul/node/" + node->name, node_script(view, *node), 0755);
+  for (const PlannedNode* node : residents(view))
+    add("/etc/longhaul/node/" + node->name, node_script(view, *node), 0755);
   return files;
 }
 

@@ -1,5 +1,5 @@
-// What a lab VM does after its kernel has started, as text: the setup script that /init reads, the services that init keeps
-// alive, the proof that traffic crosses the router. Pure. Forks are dear under emulation, hence the batches.
+// What a lab VM does after its kernel has started, as text: the setup script that /init reads, the services that init
+// keeps alive, the proof that traffic crosses the router. Pure. Forks are dear under emulation, hence the batches.
 #pragma once
 
 #include <string>

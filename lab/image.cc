@@ -34,9 +34,26 @@ std::string value_of(const std::string& output, const std::string& name) {
 bool boots_with_kvm(const Image& image, const std::string& console) {
   // A processor that KVM cannot set up makes QEMU abort with words that are no user's concern.
   const OwnFd nothing{check(::open("/dev/null", O_RDWR | O_CLOEXEC), "opening /dev/null")};
-  Child machine({.arguments = {"qemu-system-x86_64", "-M", "q35", "-accel", "kvm", "-cpu", "host", "-m", "256", "-nodefaults",
-                               "-no-user-config", "-display", "none", "-no-reboot", "-kernel", image.kernel, "-append",
-                               "console=ttyS0 panic=-1", "-serial", "file:" + console},
+  Child machine({.arguments = {"qemu-system-x86_64",
+                               "-M",
+                               "q35",
+                               "-accel",
+                               "kvm",
+                               "-cpu",
+                               "host",
+                               "-m",
+                               "256",
+                               "-nodefaults",
+                               "-no-user-config",
+                               "-display",
+                               "none",
+                               "-no-reboot",
+                               "-kernel",
+                               image.kernel,
+                               "-append",
+                               "console=ttyS0 panic=-1",
+                               "-serial",
+                               "file:" + console},
                  .descriptors = {{nothing.get(), STDERR_FILENO}}});
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{5};
   while (std::chrono::steady_clock::now() < deadline) {
@@ -54,7 +71,8 @@ bool boots_with_kvm(const Image& image, const std::string& console) {
 }  // namespace
 
 std::string cache_directory() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') return std::string(cache) + "/longhaul/lab";
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
+    return std::string(cache) + "/longhaul/lab";
   const char* home = std::getenv("HOME");
   return std::string(home != nullptr ? home : "/tmp") + "/.cache/longhaul/lab";
 }
@@ -64,7 +82,9 @@ Result<Image> build_image(const std::vector<std::string>& programs) {
   command.insert(command.end(), programs.begin(), programs.end());
   const CommandOutput output = run_command(command);
   if (!output.exit.ok()) return fail("building the lab's image failed ({}): see the lines above", output.exit.text());
-  return Image{.kernel = value_of(output.out, "kernel"), .base = value_of(output.out, "base"), .programs = value_of(output.out, "programs")};
+  return Image{.kernel = value_of(output.out, "kernel"),
+               .base = value_of(output.out, "base"),
+               .programs = value_of(output.out, "programs")};
 }
 
 bool kvm_works(const Image& image) {

@@ -16,11 +16,12 @@ std::string quoted(const std::string& text) {
 }
 
 std::string host(const Plan& plan, const PlannedNode& node) {
-  std::string out = fmt::format("        {}:\n          ansible_host: 127.0.0.1\n          longhaul_port: {}\n", node.name, node.host_port);
+  std::string out = fmt::format("        {}:\n          ansible_host: 127.0.0.1\n          longhaul_port: {}\n",
+                                node.name, node.host_port);
   if (!node.ends.empty()) out += "          longhaul_attachments:\n";
   for (const LinkEnd& end : node.ends)
-    out += fmt::format("            - {{path: wan, netdev: {}, address: {}, device: {}, provider: {}}}\n", end.netdev, end.address, end.device,
-                       end.provider);
+    out += fmt::format("            - {{path: wan, netdev: {}, address: {}, device: {}, provider: {}}}\n", end.netdev,
+                       end.address, end.device, end.provider);
   if (node.role == Role::router) {
     out += "          longhaul_links:\n";
     for (const PlannedLink& link : plan.links)
@@ -40,10 +41,13 @@ std::string group(const Plan& plan, const char* name, Role role) {
 
 std::string make_inventory(const Plan& plan, const InventoryOptions& options) {
   std::string out = "# Written by longhaul lab up.\nall:\n  vars:\n";
-  out += fmt::format("    longhaul_topology: {}\n    longhaul_emulated: {}\n", to_string(plan.topology), options.emulated);
-  out += fmt::format("    longhaul_ca: {}\n    longhaul_cert: {}\n    longhaul_key: {}\n", quoted(options.ca), quoted(options.cert), quoted(options.key));
+  out +=
+      fmt::format("    longhaul_topology: {}\n    longhaul_emulated: {}\n", to_string(plan.topology), options.emulated);
+  out += fmt::format("    longhaul_ca: {}\n    longhaul_cert: {}\n    longhaul_key: {}\n", quoted(options.ca),
+                     quoted(options.cert), quoted(options.key));
   out += "  children:\n";
-  return out + group(plan, "clients", Role::client) + group(plan, "servers", Role::server) + group(plan, "routers", Role::router);
+  return out + group(plan, "clients", Role::client) + group(plan, "servers", Role::server) +
+         group(plan, "routers", Role::router);
 }
 
 }  // namespace longhaul::lab

@@ -38,11 +38,21 @@ Lab::~Lab() {
   }
 }
 
-const std::string& Lab::name() const { return state_->known.name; }
-Topology Lab::topology() const { return parse_topology(state_->known.topology).value(); }
-bool Lab::emulated() const { return state_->known.emulated; }
-std::string Lab::directory() const { return lab_directory(name()); }
-std::string Lab::inventory_path() const { return directory() + "/inventory.yml"; }
+const std::string& Lab::name() const {
+  return state_->known.name;
+}
+Topology Lab::topology() const {
+  return parse_topology(state_->known.topology).value();
+}
+bool Lab::emulated() const {
+  return state_->known.emulated;
+}
+std::string Lab::directory() const {
+  return lab_directory(name());
+}
+std::string Lab::inventory_path() const {
+  return directory() + "/inventory.yml";
+}
 
 std::optional<DeadMachine> Lab::dead_machine() {
   for (Machine& machine : state_->machines)
@@ -70,7 +80,8 @@ Result<void> down(const std::string& name) {
   if (auto valid = check_name(name); !valid) return valid;
   const auto names = lab_names();
   if (std::ranges::find(names, name) == names.end())
-    return refuse("no lab '{}' is up{}", name, names.empty() ? "" : fmt::format("; there is: {}", fmt::join(names, ", ")));
+    return refuse("no lab '{}' is up{}", name,
+                  names.empty() ? "" : fmt::format("; there is: {}", fmt::join(names, ", ")));
   remove_lab(name);
   return {};
 }

@@ -17,10 +17,10 @@
 namespace longhaul::lab {
 
 struct UpOptions {
-  std::string name = "default";           ///< several labs live side by side; letters, digits, '-', '_'
+  std::string name = "default";  ///< several labs live side by side; letters, digits, '-', '_'
   Topology topology = Topology::automatic;
-  unsigned clients = 1;                   ///< client, client2, client3 ...
-  unsigned mtu = 1500;                    ///< of the measured interfaces
+  unsigned clients = 1;  ///< client, client2, client3 ...
+  unsigned mtu = 1500;   ///< of the measured interfaces
   /// Programs put into the guests' /usr/bin: longhaul-agent, longhaul-bench and degen are looked for here; one that is
   /// missing is left out with a warning. Empty: the folder of the running executable.
   std::string program_dir;
@@ -28,8 +28,8 @@ struct UpOptions {
   std::vector<OverlayFile> files;
   /// The controller's credentials, named in the inventory; may be empty.
   std::string ca, cert, key;
-  /// True: the lab ends with the returned Lab, and with this process however it dies. Call up() from a thread that lives
-  /// as long as the lab, because the kernel ties the VMs to that thread. False: it stays until down().
+  /// True: the lab ends with the returned Lab, and with this process however it dies. Call up() from a thread that
+  /// lives as long as the lab, because the kernel ties the VMs to that thread. False: it stays until down().
   bool ephemeral = false;
   /// One line for people at each step; may be empty.
   std::function<void(const std::string&)> progress;
@@ -67,7 +67,8 @@ class Lab {
 };
 
 /// Builds the image when it is not cached, boots, waits until every service listens and traffic was seen crossing the
-/// router. Refuses a name in use. Cleans what dead owners left behind. Throws std::system_error when the machine is broken.
+/// router. Refuses a name in use. Cleans what dead owners left behind. Throws std::system_error when the machine is
+/// broken.
 Result<Lab> up(const UpOptions& options);
 
 /// Takes a lab down; refuses a name that is not there.
@@ -101,13 +102,14 @@ struct ExecOptions {
   std::vector<std::string> command;
 };
 
-/// Runs a command on a node, as root, in that node's view of the network, with our stdin, stdout and stderr; returns its exit code.
-/// Its environment names the node's place in the testbed: LONGHAUL_NODE, and on end nodes LONGHAUL_ADDR, LONGHAUL_DEVICE,
-/// LONGHAUL_NETDEV (the rxe attachment), LONGHAUL_ADDR_SIW, LONGHAUL_DEVICE_SIW, LONGHAUL_NETDEV_SIW, and for the far end
-/// LONGHAUL_PEER and LONGHAUL_PEER_SIW. Several may run at once.
+/// Runs a command on a node, as root, in that node's view of the network, with our stdin, stdout and stderr; returns
+/// its exit code. Its environment names the node's place in the testbed: LONGHAUL_NODE, and on end nodes LONGHAUL_ADDR,
+/// LONGHAUL_DEVICE, LONGHAUL_NETDEV (the rxe attachment), LONGHAUL_ADDR_SIW, LONGHAUL_DEVICE_SIW, LONGHAUL_NETDEV_SIW,
+/// and for the far end LONGHAUL_PEER and LONGHAUL_PEER_SIW. Several may run at once.
 Result<int> exec(const ExecOptions& options);
 
-/// The argv that exec() would run on this machine, for callers that start it themselves (`environment` is added to theirs).
+/// The argv that exec() would run on this machine, for callers that start it themselves (`environment` is added to
+/// theirs).
 struct ExecCommand {
   std::vector<std::string> arguments;
   std::vector<std::string> environment;

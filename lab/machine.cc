@@ -24,9 +24,12 @@ std::string read_text(const std::string& path) {
   return std::move(text).str();
 }
 
-std::string pid_file(const std::string& name, const std::string& directory) { return directory + "/" + name + ".pid"; }
+std::string pid_file(const std::string& name, const std::string& directory) {
+  return directory + "/" + name + ".pid";
+}
 
-/// True when the process was given that very argument: QEMU's command line names its pid file, and no other process's does.
+/// True when the process was given that very argument: QEMU's command line names its pid file, and no other process's
+/// does.
 bool has_argument(pid_t pid, const std::string& argument) {
   const std::string command = '\0' + read_text(fmt::format("/proc/{}/cmdline", pid));
   return command.find('\0' + argument + '\0') != std::string::npos;
@@ -49,9 +52,11 @@ Result<Machine> Machine::start(const MachineOptions& options) {
   // A terminal's Ctrl-C is for the owner, who takes the VM down.
   child.new_process_group = true;
   const std::string log_path = options.directory + "/" + options.name + ".qemu";
-  const OwnFd complaints{check(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), "creating " + log_path)};
+  const OwnFd complaints{
+      check(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), "creating " + log_path)};
   const OwnFd nothing{check(::open("/dev/null", O_RDWR | O_CLOEXEC), "opening /dev/null")};
-  child.descriptors = {{nothing.get(), STDIN_FILENO}, {complaints.get(), STDOUT_FILENO}, {complaints.get(), STDERR_FILENO}};
+  child.descriptors = {
+      {nothing.get(), STDIN_FILENO}, {complaints.get(), STDOUT_FILENO}, {complaints.get(), STDERR_FILENO}};
 
   machine.child_ = Child(child);
   machine.pid_ = machine.child_.pid();
@@ -60,7 +65,8 @@ Result<Machine> Machine::start(const MachineOptions& options) {
   // With -daemonize the first process ends when the VM is set up.
   const auto ended = machine.child_.wait(std::chrono::seconds{30});
   if (!ended || !ended->ok())
-    return fail("QEMU did not start VM {} ({}): {}", options.name, ended ? ended->text() : "no answer", machine.emulator_log());
+    return fail("QEMU did not start VM {} ({}): {}", options.name, ended ? ended->text() : "no answer",
+                machine.emulator_log());
   auto found = find(options.name, options.directory);
   if (!found) return fail("VM {} ended right after its start: {}", options.name, machine.emulator_log());
   return std::move(*found);
@@ -94,14 +100,17 @@ void Machine::stop() {
   }
 }
 
-std::string Machine::console_text() const { return read_text(console()); }
+std::string Machine::console_text() const {
+  return read_text(console());
+}
 
 std::string Machine::console_tail(std::size_t lines) const {
   std::string text = console_text();
   std::erase(text, '\r');
   while (text.ends_with('\n')) text.pop_back();
   std::size_t from = text.size();
-  for (std::size_t line = 0; line < lines && from != std::string::npos && from > 0; ++line) from = text.rfind('\n', from - 1);
+  for (std::size_t line = 0; line < lines && from != std::string::npos && from > 0; ++line)
+    from = text.rfind('\n', from - 1);
   return from == std::string::npos || from == 0 ? text : text.substr(from + 1);
 }
 

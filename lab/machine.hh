@@ -23,10 +23,12 @@ struct MachineOptions {
 /// Move-only. Its destructor ends an ephemeral VM and leaves any other running.
 class Machine {
  public:
-  /// Starts QEMU; an error carries QEMU's own words. Returns when QEMU has set itself up (persistent) or has been executed (ephemeral).
+  /// Starts QEMU; an error carries QEMU's own words. Returns when QEMU has set itself up (persistent) or has been
+  /// executed (ephemeral).
   static Result<Machine> start(const MachineOptions& options);
 
-  /// A VM that some process has started. Empty when it is gone; a process that merely has its old number is not taken for it.
+  /// A VM that some process has started. Empty when it is gone; a process that merely has its old number is not taken
+  /// for it.
   static std::optional<Machine> find(const std::string& name, const std::string& directory);
 
   const std::string& name() const { return name_; }
@@ -46,8 +48,8 @@ class Machine {
   Machine(std::string name, std::string directory) : name_(std::move(name)), directory_(std::move(directory)) {}
   std::string name_, directory_;
   pid_t pid_ = -1;
-  OwnFd pidfd_;   // of one that is not our child
-  Child child_;   // an ephemeral one
+  OwnFd pidfd_;  // of one that is not our child
+  Child child_;  // an ephemeral one
 };
 
 }  // namespace longhaul::lab

@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestName = 32;
 
-/// Field 22 of /proc/PID/stat; 0 when there is no such process. The name in field 2 may hold anything, so count from its end.
+/// Field 22 of /proc/PID/stat; 0 when there is no such process. The name in field 2 may hold anything, so count from
+/// its end.
 std::uint64_t start_of(std::int64_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string line;
@@ -37,7 +38,9 @@ std::uint64_t start_of(std::int64_t pid) {
   return start;
 }
 
-bool owner_lives(const LabState& state) { return state.owner_start != 0 && start_of(state.owner_pid) == state.owner_start; }
+bool owner_lives(const LabState& state) {
+  return state.owner_start != 0 && start_of(state.owner_pid) == state.owner_start;
+}
 
 bool is_stale(const std::string& name) {
   const auto state = load(name);
@@ -75,7 +78,8 @@ void clean_locked() {
 
 std::string labs_directory() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  const std::string base = fmt::format("{}/longhaul-{}", runtime != nullptr && *runtime != '\0' ? runtime : "/tmp", ::getuid());
+  const std::string base =
+      fmt::format("{}/longhaul-{}", runtime != nullptr && *runtime != '\0' ? runtime : "/tmp", ::getuid());
   if (::mkdir(base.c_str(), 0700) != 0 && errno != EEXIST) throw_errno("creating " + base);
   struct stat status {};
   check(::lstat(base.c_str(), &status), "looking at " + base);
@@ -87,7 +91,9 @@ std::string labs_directory() {
   return labs;
 }
 
-std::string lab_directory(const std::string& name) { return labs_directory() + "/" + name; }
+std::string lab_directory(const std::string& name) {
+  return labs_directory() + "/" + name;
+}
 
 Result<void> check_name(const std::string& name) {
   const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
@@ -102,12 +108,14 @@ Result<std::string> claim(LabState& state) {
   clean_locked();
   const std::string directory = lab_directory(state.name);
   // The longest socket path (sun_path) holds 107 characters.
-  if (directory.size() > 90) return refuse("the path {} is too long for unix sockets: set XDG_RUNTIME_DIR to a shorter one", directory);
+  if (directory.size() > 90)
+    return refuse("the path {} is too long for unix sockets: set XDG_RUNTIME_DIR to a shorter one", directory);
   if (::mkdir(directory.c_str(), 0700) != 0) {
     if (errno != EEXIST) throw_errno("creating " + directory);
     const auto other = load(state.name);
-    return refuse("lab '{}' is {} already: `longhaul lab down{}` ends it, another name starts one beside it", state.name,
-                  other && other->phase == "up" ? "up" : "being started", state.name == "default" ? "" : " --name " + state.name);
+    return refuse("lab '{}' is {} already: `longhaul lab down{}` ends it, another name starts one beside it",
+                  state.name, other && other->phase == "up" ? "up" : "being started",
+                  state.name == "default" ? "" : " --name " + state.name);
   }
   state.phase = "starting";
   state.owner_pid = ::getpid();

@@ -1,5 +1,5 @@
-// What is known of the labs of this user between processes: one folder a lab, whose lab.json is written before anything is
-// started, so that whoever comes next can clean up after an owner that was killed.
+// What is known of the labs of this user between processes: one folder a lab, whose lab.json is written before anything
+// is started, so that whoever comes next can clean up after an owner that was killed.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -25,13 +25,14 @@ struct LabState {
   std::string topology;
   bool emulated = false;
   bool ephemeral = false;
-  std::string phase;           ///< starting, up
-  std::int64_t owner_pid = 0;  ///< who starts it, and owns it when it is ephemeral
+  std::string phase;              ///< starting, up
+  std::int64_t owner_pid = 0;     ///< who starts it, and owns it when it is ephemeral
   std::uint64_t owner_start = 0;  ///< in clock ticks since boot: tells the owner from a later process with its number
   std::vector<std::string> machines;
   std::vector<StateNode> nodes;
 };
-BOOST_DESCRIBE_STRUCT(LabState, (), (name, topology, emulated, ephemeral, phase, owner_pid, owner_start, machines, nodes))
+BOOST_DESCRIBE_STRUCT(LabState, (),
+                      (name, topology, emulated, ephemeral, phase, owner_pid, owner_start, machines, nodes))
 
 /// ${XDG_RUNTIME_DIR:-/tmp}/longhaul-<uid>/labs, mode 0700. Throws when it belongs to somebody else.
 std::string labs_directory();
@@ -40,7 +41,8 @@ std::string lab_directory(const std::string& name);
 /// Letters, digits, '-' and '_', at most 32: it becomes part of paths and of command lines.
 Result<void> check_name(const std::string& name);
 
-/// A new lab's folder with its first lab.json (this process as owner); refuses a name in use. Cleans dead owners' labs first.
+/// A new lab's folder with its first lab.json (this process as owner); refuses a name in use. Cleans dead owners' labs
+/// first.
 Result<std::string> claim(LabState& state);
 
 void save(const LabState& state);

@@ -15,14 +15,17 @@ constexpr std::uint16_t kFirstAgentPort = 41001;
 constexpr const char* kGuestAddress = "10.0.2.15";
 constexpr const char* kCompactRouterAddress = "10.0.2.16";
 
-/// Without tsc=reliable two emulated processors fall back to hpet: 0.86 us a clock read instead of 76 ns. The second line
-/// leaves out what costs an emulated processor 1.3 s of its boot and serves no lab: self-tests, certificates, security modules.
+/// Without tsc=reliable two emulated processors fall back to hpet: 0.86 us a clock read instead of 76 ns; on a busy
+/// host the kernel's check of its timer panics without no_timer_check. The second line
+/// leaves out what costs an emulated processor 1.3 s of its boot and serves no lab: self-tests, certificates, security
+/// modules.
 constexpr const char* kKernelArguments =
-    "console=ttyS0 quiet tsc=reliable clocksource=tsc panic=-1 mitigations=off random.trust_cpu=on "
+    "console=ttyS0 quiet tsc=reliable clocksource=tsc no_timer_check panic=-1 mitigations=off random.trust_cpu=on "
     "cryptomgr.notests initcall_blacklist=crypto_kdf108_init,load_system_certificate_list lsm=capability audit=0";
 
 /// `subnet` is the second octet of its rxe network (siw's is one more), `number` the third.
-std::vector<LinkEnd> make_ends(char letter, unsigned first_netdev, unsigned subnet, unsigned number, unsigned first_index) {
+std::vector<LinkEnd> make_ends(char letter, unsigned first_netdev, unsigned subnet, unsigned number,
+                               unsigned first_index) {
   std::vector<LinkEnd> ends;
   for (unsigned kind = 0; kind < std::size(kProviders); ++kind) {
     LinkEnd end;
@@ -39,7 +42,9 @@ std::vector<LinkEnd> make_ends(char letter, unsigned first_netdev, unsigned subn
   return ends;
 }
 
-std::string client_name(unsigned number) { return number == 0 ? "client" : fmt::format("client{}", number + 1); }
+std::string client_name(unsigned number) {
+  return number == 0 ? "client" : fmt::format("client{}", number + 1);
+}
 
 /// QEMU splits its options at commas; a doubled one stands for itself.
 std::string escape(std::string text) {
@@ -52,8 +57,8 @@ void add(std::vector<std::string>& arguments, std::initializer_list<std::string>
 }
 
 /// What every VM has: no default devices, a console that goes to a file, the control network.
-std::vector<std::string> common_arguments(const PlanOptions& options, const std::string& name, unsigned processors, unsigned megabytes,
-                                          const std::string& forwards) {
+std::vector<std::string> common_arguments(const PlanOptions& options, const std::string& name, unsigned processors,
+                                          unsigned megabytes, const std::string& forwards) {
   std::vector<std::string> arguments;
   add(arguments, {"-name", "longhaul-" + name, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"});
   add(arguments, {"-smp", fmt::format("{}", processors), "-m", fmt::format("{}", megabytes)});
@@ -73,9 +78,11 @@ std::string forward(std::uint16_t from, const std::string& address, std::uint16_
 void add_wire(PlannedMachine& machine, const PlanOptions& options, const LinkEnd& end, bool router) {
   const std::string id = router ? end.router_netdev() : end.netdev;
   const std::string path = options.directory + "/" + end.router_netdev() + ".sock";
-  add(machine.arguments, {"-netdev", fmt::format("stream,id={},server={},addr.type=unix,addr.path={}", id, router ? "on" : "off", escape(path))});
-  add(machine.arguments, {"-device", fmt::format("virtio-net-pci,netdev={},romfile=,mac={}{}", id, router ? end.router_mac : end.mac,
-                                                 options.mtu == 1500 ? "" : fmt::format(",host_mtu={}", options.mtu))});
+  add(machine.arguments, {"-netdev", fmt::format("stream,id={},server={},addr.type=unix,addr.path={}", id,
+                                                 router ? "on" : "off", escape(path))});
+  add(machine.arguments,
+      {"-device", fmt::format("virtio-net-pci,netdev={},romfile=,mac={}{}", id, router ? end.router_mac : end.mac,
+                              options.mtu == 1500 ? "" : fmt::format(",host_mtu={}", options.mtu))});
   if (router) machine.listens.push_back(path);
 }
 
@@ -105,8 +112,9 @@ void plan_full(Plan& plan, const PlanOptions& options) {
     machine.ssh_port = options.host_ports.at(next_port++);
     node.machine = node.name;
     node.guest_address = kGuestAddress;
-    machine.arguments = common_arguments(options, node.name, processors, 512,
-                                         forward(machine.ssh_port, kGuestAddress, 22) + forward(node.host_port, kGuestAddress, node.guest_port));
+    machine.arguments = common_arguments(
+        options, node.name, processors, 512,
+        forward(machine.ssh_port, kGuestAddress, 22) + forward(node.host_port, kGuestAddress, node.guest_port));
     const bool router = node.role == Role::router;
     for (const LinkEnd& end : router ? wires : node.ends) add_wire(machine, options, end, router);
     plan.machines.push_back(std::move(machine));
@@ -129,9 +137,12 @@ Result<Topology> parse_topology(std::string_view text) {
 
 std::string_view to_string(Topology topology) {
   switch (topology) {
-    case Topology::automatic: return "auto";
-    case Topology::compact: return "compact";
-    case Topology::full: return "full";
+    case Topology::automatic:
+      return "auto";
+    case Topology::compact:
+      return "compact";
+    case Topology::full:
+      return "full";
   }
   throw std::logic_error("topology out of range");
 }
@@ -163,7 +174,8 @@ const PlannedMachine& Plan::machine_of(const PlannedNode& node) const {
 }
 
 Plan make_plan(const PlanOptions& options) {
-  if (options.topology == Topology::automatic || options.host_ports.size() < ports_needed(options.topology, options.clients))
+  if (options.topology == Topology::automatic ||
+      options.host_ports.size() < ports_needed(options.topology, options.clients))
     throw std::logic_error("make_plan wants a topology and its ports");
   Plan plan;
   plan.topology = options.topology;
@@ -188,14 +200,16 @@ Plan make_plan(const PlanOptions& options) {
   for (const PlannedNode& node : plan.nodes)
     if (node.role == Role::client)
       for (std::size_t kind = 0; kind < node.ends.size(); ++kind)
-        plan.links.push_back({node.ends[kind].router_netdev(), server.ends[kind].router_netdev(), node.ends[kind].address, server.ends[kind].address});
+        plan.links.push_back({node.ends[kind].router_netdev(), server.ends[kind].router_netdev(),
+                              node.ends[kind].address, server.ends[kind].address});
 
   if (options.topology == Topology::compact)
     plan_compact(plan, options);
   else
     plan_full(plan, options);
   for (PlannedMachine& machine : plan.machines)
-    machine.files = guest_files({.plan = &plan, .machine = machine.name, .mtu = options.mtu, .programs = options.programs});
+    machine.files =
+        guest_files({.plan = &plan, .machine = machine.name, .mtu = options.mtu, .programs = options.programs});
   return plan;
 }
 

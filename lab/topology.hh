@@ -41,7 +41,7 @@ struct LinkEnd {
   std::string device;          ///< rxe_a0
   std::string provider;        ///< rxe, siw
   std::string mac, router_mac;
-  unsigned index = 0;          ///< ifindex in compact, routing table too: unique in the lab
+  unsigned index = 0;  ///< ifindex in compact, routing table too: unique in the lab
   std::string router_netdev() const { return "r" + netdev; }
 };
 
@@ -57,10 +57,10 @@ struct PlannedNode {
 
 struct PlannedMachine {
   std::string name;
-  std::uint16_t ssh_port = 0;              ///< forwarded from 127.0.0.1 to its port 22
-  std::vector<std::string> arguments;      ///< QEMU's; accelerator, kernel and initrd are added by the caller
-  std::vector<std::string> listens;        ///< unix sockets that exist once it runs: those that start later connect to them
-  std::vector<OverlayFile> files;          ///< written for this VM alone: /etc/longhaul/setup, /etc/inittab ...
+  std::uint16_t ssh_port = 0;          ///< forwarded from 127.0.0.1 to its port 22
+  std::vector<std::string> arguments;  ///< QEMU's; accelerator, kernel and initrd are added by the caller
+  std::vector<std::string> listens;    ///< unix sockets that exist once it runs: those that start later connect to them
+  std::vector<OverlayFile> files;      ///< written for this VM alone: /etc/longhaul/setup, /etc/inittab ...
 };
 
 /// A measured path through the router: its two interfaces.
@@ -75,9 +75,9 @@ struct PlanOptions {
   unsigned clients = 1;
   unsigned mtu = 1500;
   unsigned cores = 2;
-  std::string directory;                   ///< of the lab: logs and sockets go there
-  std::vector<std::string> programs;       ///< names of those present: longhaul-agent, longhaul-bench, degen
-  std::vector<std::uint16_t> host_ports;   ///< free ones, at least ports_needed()
+  std::string directory;                  ///< of the lab: logs and sockets go there
+  std::vector<std::string> programs;      ///< names of those present: longhaul-agent, longhaul-bench, degen
+  std::vector<std::uint16_t> host_ports;  ///< free ones, at least ports_needed()
 };
 
 struct Plan {

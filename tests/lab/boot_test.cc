@@ -1,4 +1,5 @@
-// The lab itself, without the programs of the testbed: boots, crosses its router, is looked after, leaves nothing behind.
+// The lab itself, without the programs of the testbed: boots, crosses its router, is looked after, leaves nothing
+// behind.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -87,7 +88,8 @@ TEST_F(BootedLab, CompactCrossesTheRouterEvenForProgramsThatBindNoSource) {
   EXPECT_EQ(std::stoi(output("router", {"sh", "-c", kReceived, "ra0"})), before + 5);
 
   // Both kinds of RDMA, connected by rdma_cm, without a source address.
-  for (const auto& [server, client] : {std::pair{"-d rxe_b0 -x 1", "-d rxe_a0 -x 1 10.20.0.1"}, {"-d siw_b1 -x 0", "-d siw_a1 -x 0 10.21.0.1"}}) {
+  for (const auto& [server, client] :
+       {std::pair{"-d rxe_b0 -x 1", "-d rxe_a0 -x 1 10.20.0.1"}, {"-d siw_b1 -x 0", "-d siw_a1 -x 0 10.21.0.1"}}) {
     const std::string common = "ib_write_lat -R -s 1024 -n 100 ";
     const std::string both = common + server + " >/dev/null & sleep 1; " + common + client;
     EXPECT_THAT(output("client", {"sh", "-c", both}), HasSubstr(" 1024    100 ")) << client;
@@ -110,10 +112,13 @@ TEST_F(BootedLab, ExecPassesInputAndExitCodeAndManyRunAtOnce) {
   std::vector<std::jthread> many;
   std::array<int, 12> codes{};
   for (std::size_t i = 0; i < codes.size(); ++i)
-    many.emplace_back([&codes, i] { codes[i] = exec({.lab = "t", .node = "client", .command = {"sh", "-c", "sleep 0.2; exit 3"}}).value_or(-1); });
+    many.emplace_back([&codes, i] {
+      codes[i] = exec({.lab = "t", .node = "client", .command = {"sh", "-c", "sleep 0.2; exit 3"}}).value_or(-1);
+    });
   many.clear();
   EXPECT_THAT(codes, testing::Each(3));
-  EXPECT_THAT(exec({.lab = "t", .node = "moon", .command = {"true"}}).error().message, HasSubstr("client, server, router"));
+  EXPECT_THAT(exec({.lab = "t", .node = "moon", .command = {"true"}}).error().message,
+              HasSubstr("client, server, router"));
 }
 
 TEST_F(BootedLab, ADeadMachineIsNoticed) {
@@ -125,11 +130,13 @@ TEST_F(BootedLab, ADeadMachineIsNoticed) {
   EXPECT_EQ(before[0].phase, "up");
   ::kill(before[0].machines[0].pid, SIGKILL);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
-  while (!lab->dead_machine() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  while (!lab->dead_machine() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
   ASSERT_TRUE(lab->dead_machine());
   EXPECT_THAT(lab->dead_machine()->console_tail, HasSubstr("longhaul: ready"));
   EXPECT_EQ(status()[0].phase, "broken");
-  EXPECT_THAT(exec({.lab = "t", .node = "client", .command = {"true"}}).error().message, HasSubstr("not running any more"));
+  EXPECT_THAT(exec({.lab = "t", .node = "client", .command = {"true"}}).error().message,
+              HasSubstr("not running any more"));
   EXPECT_TRUE(down("t"));
   EXPECT_THAT(lab_names(), IsEmpty());
 }
@@ -142,7 +149,8 @@ TEST_F(BootedLab, NothingIsLeftOfAKilledOwner) {
     ::_exit(0);
   }
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{120};
-  while ((!load("t") || load("t")->phase != "up") && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds{100});
+  while ((!load("t") || load("t")->phase != "up") && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
   EXPECT_EQ(processes(), 1);
   ::kill(owner, SIGKILL);
   ::waitpid(owner, nullptr, 0);

@@ -24,18 +24,22 @@ TEST(Guest, EveryScriptParses) {
     const Plan plan = plan_of(topology, 2);
     for (const PlannedMachine& machine : plan.machines)
       for (const OverlayFile& file : machine.files)
-        EXPECT_TRUE(file.path == "/etc/inittab" || parses(file.bytes)) << file.path << " of " << machine.name << "\n" << file.bytes;
+        EXPECT_TRUE(file.path == "/etc/inittab" || parses(file.bytes)) << file.path << " of " << machine.name << "\n"
+                                                                       << file.bytes;
   }
 }
 
 TEST(Guest, OnlyDegenIsPrivileged) {
   const Plan plan = plan_of(Topology::compact);
   const PlannedMachine& machine = plan.machines[0];
-  EXPECT_THAT(file_of(machine, "/etc/longhaul/service/keep-degen"),
-              HasSubstr("ip netns exec R degen serve --socket /run/degen/degen.sock --client-side ra0,ra1 --server-side rb0,rb1"));
+  EXPECT_THAT(
+      file_of(machine, "/etc/longhaul/service/keep-degen"),
+      HasSubstr(
+          "ip netns exec R degen serve --socket /run/degen/degen.sock --client-side ra0,ra1 --server-side rb0,rb1"));
   const std::string router = file_of(machine, "/etc/longhaul/service/keep-agent-router");
   EXPECT_THAT(router, HasSubstr("ip netns exec R setpriv --reuid 1000"));
-  EXPECT_THAT(router, HasSubstr("--listen 0.0.0.0:41003 --ca /etc/longhaul/ca.pem --cert /etc/longhaul/agent-router.pem"));
+  EXPECT_THAT(router,
+              HasSubstr("--listen 0.0.0.0:41003 --ca /etc/longhaul/ca.pem --cert /etc/longhaul/agent-router.pem"));
   EXPECT_THAT(router, HasSubstr("--degen /run/degen/degen.sock"));
   const std::string client = file_of(machine, "/etc/longhaul/service/keep-agent-client");
   EXPECT_THAT(client, HasSubstr("setpriv --reuid 1000"));
@@ -46,14 +50,17 @@ TEST(Guest, OnlyDegenIsPrivileged) {
 TEST(Guest, EveryServiceIsKeptAlive) {
   const Plan plan = plan_of(Topology::full);
   EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"),
-            "::respawn:/etc/longhaul/service/keep-degen\n::respawn:/etc/longhaul/service/keep-agent-router\n::respawn:/etc/longhaul/service/keep-dropbear\n"
+            "::respawn:/etc/longhaul/service/keep-degen\n::respawn:/etc/longhaul/service/keep-agent-router\n::respawn:/"
+            "etc/longhaul/service/keep-dropbear\n"
             "::once:/etc/longhaul/ready\n");
 }
 
 TEST(Guest, ProgramsThatAreMissingAreLeftOut) {
-  PlanOptions options{.topology = Topology::compact, .directory = "/run/l", .programs = {"longhaul-bench"}, .host_ports = {1, 2, 3, 4}};
+  PlanOptions options{
+      .topology = Topology::compact, .directory = "/run/l", .programs = {"longhaul-bench"}, .host_ports = {1, 2, 3, 4}};
   const Plan plan = make_plan(options);
-  EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"), "::respawn:/etc/longhaul/service/keep-dropbear\n::once:/etc/longhaul/ready\n");
+  EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"),
+            "::respawn:/etc/longhaul/service/keep-dropbear\n::once:/etc/longhaul/ready\n");
   // 41001 = A029
   EXPECT_THAT(file_of(plan.machines[0], "/etc/longhaul/ready"), Not(HasSubstr("A029")));
 }
@@ -72,10 +79,13 @@ TEST(Guest, CompactRulesSendUnboundProgramsAcrossTheRouterToo) {
 TEST(Guest, CommandsAreToldWhereTheyStand) {
   const Plan plan = plan_of(Topology::full);
   EXPECT_EQ(file_of(plan.machine_of(*plan.find("client")), "/etc/longhaul/node/client"),
-            "#!/bin/sh\nexport LONGHAUL_NODE=client LONGHAUL_ADDR=10.10.0.1 LONGHAUL_DEVICE=rxe_a0 LONGHAUL_NETDEV=a0 LONGHAUL_PEER=10.20.0.1"
-            " LONGHAUL_ADDR_SIW=10.11.0.1 LONGHAUL_DEVICE_SIW=siw_a1 LONGHAUL_NETDEV_SIW=a1 LONGHAUL_PEER_SIW=10.21.0.1\nexec \"$@\"\n");
+            "#!/bin/sh\nexport LONGHAUL_NODE=client LONGHAUL_ADDR=10.10.0.1 LONGHAUL_DEVICE=rxe_a0 LONGHAUL_NETDEV=a0 "
+            "LONGHAUL_PEER=10.20.0.1"
+            " LONGHAUL_ADDR_SIW=10.11.0.1 LONGHAUL_DEVICE_SIW=siw_a1 LONGHAUL_NETDEV_SIW=a1 "
+            "LONGHAUL_PEER_SIW=10.21.0.1\nexec \"$@\"\n");
   const Plan compact = plan_of(Topology::compact);
-  EXPECT_EQ(file_of(compact.machines[0], "/etc/longhaul/node/router"), "#!/bin/sh\nexport LONGHAUL_NODE=router\nexec ip netns exec R \"$@\"\n");
+  EXPECT_EQ(file_of(compact.machines[0], "/etc/longhaul/node/router"),
+            "#!/bin/sh\nexport LONGHAUL_NODE=router\nexec ip netns exec R \"$@\"\n");
 }
 
 }  // namespace

@@ -6,7 +6,10 @@
 namespace longhaul::lab {
 
 inline Plan plan_of(Topology topology, unsigned clients = 1) {
-  PlanOptions options{.topology = topology, .clients = clients, .directory = "/run/l", .programs = {"longhaul-agent", "longhaul-bench", "degen"}};
+  PlanOptions options{.topology = topology,
+                      .clients = clients,
+                      .directory = "/run/l",
+                      .programs = {"longhaul-agent", "longhaul-bench", "degen"}};
   for (unsigned port = 0; port < ports_needed(topology, clients); ++port)
     options.host_ports.push_back(static_cast<std::uint16_t>(50001 + port));
   return make_plan(options);

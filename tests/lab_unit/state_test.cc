@@ -52,11 +52,13 @@ TEST_F(State, ANameIsClaimedOnce) {
 }
 
 TEST_F(State, NamesThatWouldLeaveTheFolderAreRefused) {
-  for (const char* bad : {"", "../x", "a b", "a/b", "a,b", "123456789012345678901234567890123"}) EXPECT_FALSE(check_name(bad)) << bad;
+  for (const char* bad : {"", "../x", "a b", "a/b", "a,b", "123456789012345678901234567890123"})
+    EXPECT_FALSE(check_name(bad)) << bad;
 }
 
 TEST_F(State, WhatDeadOwnersLeftIsRemoved) {
-  for (const auto& [name, phase, ephemeral] : {std::tuple{"unfinished", "starting", false}, {"ended", "up", true}, {"kept", "up", false}}) {
+  for (const auto& [name, phase, ephemeral] :
+       {std::tuple{"unfinished", "starting", false}, {"ended", "up", true}, {"kept", "up", false}}) {
     auto state = named(name, ephemeral);
     ASSERT_TRUE(claim(state));
     state.phase = phase;

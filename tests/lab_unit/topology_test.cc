@@ -22,7 +22,8 @@ TEST(Topology, FullOnlyWhereEveryNodeHasACore) {
 }
 
 TEST(Topology, ParsesWhatItPrints) {
-  for (const Topology topology : {Topology::automatic, Topology::compact, Topology::full}) EXPECT_EQ(parse_topology(to_string(topology)), topology);
+  for (const Topology topology : {Topology::automatic, Topology::compact, Topology::full})
+    EXPECT_EQ(parse_topology(to_string(topology)), topology);
   EXPECT_THAT(parse_topology("ring").error().message, HasSubstr("compact, full or auto"));
 }
 
@@ -30,7 +31,8 @@ TEST(Plan, CompactIsOneMachineWithTheRouterAtAnAddressOfItsOwn) {
   const Plan plan = plan_of(Topology::compact);
   ASSERT_EQ(plan.machines.size(), 1U);
   EXPECT_THAT(plan.machines[0].arguments,
-              Contains("user,id=mgmt,restrict=on,hostfwd=tcp:127.0.0.1:50004-10.0.2.15:22,hostfwd=tcp:127.0.0.1:50001-10.0.2.15:41001,"
+              Contains("user,id=mgmt,restrict=on,hostfwd=tcp:127.0.0.1:50004-10.0.2.15:22,hostfwd=tcp:127.0.0.1:50001-"
+                       "10.0.2.15:41001,"
                        "hostfwd=tcp:127.0.0.1:50002-10.0.2.15:41002,hostfwd=tcp:127.0.0.1:50003-10.0.2.16:41003"));
   EXPECT_EQ(plan.find("client")->ends[0].device, "rxe_a0");
   EXPECT_EQ(plan.find("server")->ends[1].address, "10.21.0.1");
@@ -41,9 +43,11 @@ TEST(Plan, FullStartsTheRouterFirstBecauseItListensOnTheWires) {
   const Plan plan = plan_of(Topology::full, 2);
   ASSERT_EQ(plan.machines.size(), 4U);
   EXPECT_EQ(plan.machines[0].name, "router");
-  EXPECT_THAT(plan.machines[0].listens, ElementsAre("/run/l/ra0.sock", "/run/l/ra1.sock", "/run/l/ra2.sock", "/run/l/ra3.sock", "/run/l/rb0.sock", "/run/l/rb1.sock"));
+  EXPECT_THAT(plan.machines[0].listens, ElementsAre("/run/l/ra0.sock", "/run/l/ra1.sock", "/run/l/ra2.sock",
+                                                    "/run/l/ra3.sock", "/run/l/rb0.sock", "/run/l/rb1.sock"));
   EXPECT_THAT(plan.machines[0].arguments, Contains("stream,id=ra0,server=on,addr.type=unix,addr.path=/run/l/ra0.sock"));
-  EXPECT_THAT(plan.machine_of(*plan.find("client2")).arguments, Contains("stream,id=a2,server=off,addr.type=unix,addr.path=/run/l/ra2.sock"));
+  EXPECT_THAT(plan.machine_of(*plan.find("client2")).arguments,
+              Contains("stream,id=a2,server=off,addr.type=unix,addr.path=/run/l/ra2.sock"));
 }
 
 TEST(Plan, EveryClientMeetsTheServerOnBothKinds) {
@@ -92,7 +96,8 @@ TEST(Plan, IsTheSameEveryTime) {
 }
 
 TEST(Inventory, Golden) {
-  EXPECT_EQ(make_inventory(plan_of(Topology::compact), {.emulated = true, .ca = "/pki/ca.pem", .cert = "/pki/c \"1\".pem", .key = ""}),
+  EXPECT_EQ(make_inventory(plan_of(Topology::compact),
+                           {.emulated = true, .ca = "/pki/ca.pem", .cert = "/pki/c \"1\".pem", .key = ""}),
             R"(# Written by longhaul lab up.
 all:
   vars:
