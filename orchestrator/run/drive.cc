@@ -224,6 +224,14 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
     server = co_await start_server(nodes_, asked);
   }
 
+  PathEvidence evidence{.engine = link.path == "wan" ? engine_ : "none",
+                        .during = {},
+                        .before = last_achieved_,
+                        .after = {},
+                        .round_trips = {},
+                        .probes = 0,
+                        .round_trip_unimpaired = wan_.unimpaired_round_trip(link),
+                        .within_tolerance = true};
   const auto executor = co_await boost::asio::this_coro::executor;
   Pending<Result<agents::ProbeResult>> probes;
   RunHooks hooks;
@@ -235,6 +243,7 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
                                         : Nanoseconds{integer(asked.parameters, campaign_.workload.parameters, "duration")};
     const auto interval = std::clamp(window / kWindowProbes, kFastestProbes, kSlowestProbes);
     const auto count = std::max<std::int64_t>(window / interval - 1, 1);
+    evidence.probes = static_cast<std::uint64_t>(count);
     probes = Pending<Result<agents::ProbeResult>>::launch(
         executor, prober->probe(link.from.address, link.to.address, count, interval, wan_.probe_timeout()));
   };
@@ -245,13 +254,6 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
   };
   auto outcome = co_await execute(nodes_, asked, std::move(server), hooks);
 
-  PathEvidence evidence{.engine = link.path == "wan" ? engine_ : "none",
-                        .during = {},
-                        .before = last_achieved_,
-                        .after = {},
-                        .round_trips = {},
-                        .round_trip_unimpaired = wan_.unimpaired_round_trip(link),
-                        .within_tolerance = true};
   if (probes) {
     auto result = co_await probes.wait();
     if (result) evidence.round_trips = std::move(result->round_trips);
@@ -275,7 +277,8 @@ Awaitable<void> Driver::judge(RunRecord& record, PathEvidence evidence) {
   std::string why;
   const bool wan = block_links_.front().path == "wan";
   auto during = co_await wan_.take_report();
-  auto after = during ? co_await wan_.measure(block_links_) : Result<PathMeasurement>{tl::unexpected(during.error())};
+  Result<PathMeasurement> after;
+  if (during) after = co_await wan_.measure(block_links_);
   if (!during || !after) {
     record.status = Status::failed;
     record.message = fmt::format("the path could not be measured: {}", (during ? after.error() : during.error()).message);
@@ -289,7 +292,7 @@ Awaitable<void> Driver::judge(RunRecord& record, PathEvidence evidence) {
     why = wan_.lost(evidence.during);
     if (why.empty()) why = wan_.lost(after->report);
     if (!why.empty()) stale_baseline_ = true;
-    if (why.empty()) {
+    if (why.empty() && evidence.probes >= kFewestSamples) {  // else the window is too short to be told apart from before and after
       const auto busy = off_target(wan_.asked(), evidence.during, wan_.emulated(), Load::busy);
       if (!busy.empty()) why = fmt::format("during the run, {}", busy);
     }

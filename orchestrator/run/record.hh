@@ -19,6 +19,7 @@ struct PathEvidence {
   std::vector<std::int64_t> before;  ///< achieved forward, back, ns
   std::vector<std::int64_t> after;
   std::vector<std::int64_t> round_trips;  ///< during, ns
+  std::uint64_t probes = 0;               ///< sent during the run
   std::int64_t round_trip_unimpaired = 0;
   bool within_tolerance = true;
 };

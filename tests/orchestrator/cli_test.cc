@@ -1,0 +1,106 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "orchestrator/cli/directory.hh"
+#include "orchestrator/cli/inventory.hh"
+#include "orchestrator/events/sinks.hh"
+#include "tests/orchestrator/fake.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+using ::testing::HasSubstr;
+
+Manifest manifest() {
+  Manifest manifest;
+  manifest.campaign_text = "text";
+  manifest.seed = 7;
+  manifest.testbed = testing::FakeTestbed{}.testbed;
+  return manifest;
+}
+
+TEST(Resume, TakesTheSameCampaignOnTheSameTestbedWhereverItListens) {
+  auto testbed = manifest().testbed;
+  for (auto& node : testbed.nodes) node.port = static_cast<std::uint16_t>(node.port + 1000);
+  testbed.cert = "/elsewhere";
+  std::reverse(testbed.nodes.begin(), testbed.nodes.end());
+  EXPECT_TRUE(check_resume(manifest(), "text", {}, &testbed));
+  EXPECT_TRUE(check_resume(manifest(), "text", 7, nullptr));
+}
+
+TEST(Resume, RefusesAChangedCampaignSeedOrTestbed) {
+  EXPECT_THAT(check_resume(manifest(), "text ", {}, nullptr).error().message, HasSubstr("its file has changed since"));
+  EXPECT_THAT(check_resume(manifest(), "text", 8, nullptr).error().message, HasSubstr("begun with --seed 7, now it is 8"));
+  auto testbed = manifest().testbed;
+  testbed.topology = "full";
+  EXPECT_THAT(check_resume(manifest(), "text", {}, &testbed).error().message, HasSubstr("begun on topology fake, this testbed is full"));
+  testbed = manifest().testbed;
+  testbed.nodes[0].attachments.pop_back();
+  EXPECT_THAT(check_resume(manifest(), "text", {}, &testbed).error().message, HasSubstr("begun on another testbed"));
+}
+
+TEST(Inventory, BecomesJsonWithNumbersTruthAndText) {
+  const auto document = yaml_to_json("i.yml", "a: {n: 17, t: true, s: '17', e: 10.0.0.1, l: [x, 2], none: }\n");
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(*document, R"({"a":{"n":17,"t":true,"s":"17","e":"10.0.0.1","l":["x",2],"none":null}})");
+}
+
+TEST(Inventory, NamesThePlaceOfAnError) {
+  EXPECT_THAT(yaml_to_json("i.yml", "a: 1\nb: [\n").error().message, HasSubstr("i.yml:3:1: "));
+  EXPECT_EQ(yaml_to_json("i.yml", "a: 1\na: 2\n").error().message, "i.yml:2:1: key 'a' is given twice");
+}
+
+TEST(Inventory, CredentialsAreRelativeToTheFile) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("longhaul-inventory-{}", ::getpid());
+  std::filesystem::create_directory(folder);
+  const auto path = (folder / "i.yml").string();
+  std::ofstream{path} << "all:\n  vars: {longhaul_ca: pki/ca.pem, longhaul_cert: /abs/c.pem, longhaul_key: k.pem}\n  children:\n"
+                         "    clients: {hosts: {a: {ansible_host: 1.2.3.4, longhaul_port: 7471}}}\n"
+                         "    servers: {hosts: {b: {ansible_host: 1.2.3.5, longhaul_port: 7471}}}\n";
+  const auto testbed = load_inventory(path);
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(testbed) << testbed.error().message;
+  EXPECT_EQ(testbed->ca, (folder / "pki/ca.pem").string());
+  EXPECT_EQ(testbed->cert, "/abs/c.pem");
+  EXPECT_EQ(testbed->nodes.size(), 2U);
+}
+
+TEST(Events, JsonLinesAreDocuments) {
+  EXPECT_EQ(to_json(RunFinished{.run_id = "x/0/1", .cell = "tcp", .status = Status::refused, .message = "why", .metric = "latency", .unit = "ns",
+                                .value = {}, .done = 3, .remaining = 4, .eta = std::chrono::seconds{2}}),
+            R"({"event":"run_finished","run_id":"x/0/1","cell":"tcp","status":"refused","metric":"latency","unit":"ns","done":3,"remaining":4,"eta":2000000000,"message":"why"})");
+}
+
+TEST(Events, SpansReadAsPeopleSayThem) {
+  using std::chrono::seconds;
+  EXPECT_EQ(format_span(seconds{7}), "7 s");
+  EXPECT_EQ(format_span(seconds{247}), "4:07 min");
+  EXPECT_EQ(format_span(seconds{3723}), "1:02:03 h");
+  EXPECT_EQ(format_measure(1'234'500, "ns"), "1234.5 us");
+}
+
+TEST(Events, PlainTextKeepsWarningsAndEveryFailureAndSomeProgress) {
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* out = ::open_memstream(&text, &size);
+  {
+    auto sink = make_text_sink(out, false, std::chrono::seconds{3600});
+    sink->on(StepEvent{"booting"});
+    sink->on(WarningEvent{"careful"});
+    for (int i = 1; i <= 3; ++i)
+      sink->on(RunFinished{.run_id = "", .cell = "tcp delay 5ms", .status = i == 2 ? Status::failed : Status::ok, .message = "as told",
+                           .metric = "latency", .unit = "ns", .value = 5'100'000.0, .done = i, .remaining = 8 - i, .eta = std::chrono::seconds{9}});
+    sink->on(CampaignFinished{.cells = {{Status::ok, 4}}, .runs = 8, .wall = std::chrono::seconds{100}, .measuring = std::chrono::seconds{71},
+                              .interrupted = false, .directory = "out"});
+  }
+  std::fclose(out);
+  EXPECT_EQ(std::string(text, size),
+            "booting\nwarning: careful\n 12% 1/8 runs, 9 s left  tcp delay 5ms latency 5100.0 us\nfailed tcp delay 5ms: as told\n"
+            "8 runs in 1:40 min, 71 % of it measuring; cells: 4 ok\n");
+  std::free(text);
+}
+
+}  // namespace
+}  // namespace longhaul::orchestrator

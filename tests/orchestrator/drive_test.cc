@@ -1,0 +1,337 @@
+#include "orchestrator/run/drive.hh"
+
+#include <gmock/gmock.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "tests/orchestrator/fake.hh"
+#include "tests/orchestrator/fixture.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+using testing::Behaviour;
+using ::testing::HasSubstr;
+
+const std::string kText =
+    "name: n\nworkload: ping\nseries:\n  - {transport: rdma, provider: rxe}\n  - {transport: tcp, rival: siw}\n"
+    "axes: {delay: [0, 5ms]}\nfixed: {duration: 100ms, warmup: 0}\nrepeat: {min: 2}\n";  // 4 cells, 8 runs
+
+class Drive : public ::testing::Test {
+ protected:
+  Drive() : campaign_(*testing::read(kText)), cells_(*expand(campaign_)) {
+    options_.connect_timeout = std::chrono::milliseconds{300};
+    options_.setup_timeout = std::chrono::milliseconds{300};
+    options_.window_grace = std::chrono::milliseconds{300};
+  }
+
+  // One session; what the journal holds is resumed.
+  Result<void> session() {
+    boost::asio::io_context io;
+    Manifest manifest;
+    manifest.seed = 7;
+    manifest.wall = journal_.manifest.wall;
+    Driver driver{campaign_, cells_, world_.testbed, manifest, [](const auto&) { return std::nullopt; }, world_, journal_, sink_, options_};
+    std::vector<EarlierRun> earlier;
+    for (const auto& run : journal_.runs)
+      earlier.push_back({run.cell_id, run.repetition, run.attempt, run.status, headline(run, campaign_.workload)});
+    driver.resume(earlier);
+    interrupt_ = [&driver] { driver.interrupt(); };
+    std::optional<Result<void>> outcome;
+    boost::asio::co_spawn(io, driver.run(), [&](std::exception_ptr error, Result<void> value) {
+      if (error) std::rethrow_exception(error);
+      outcome = std::move(value);
+    });
+    io.run();
+    return outcome.value_or(fail("the driver did not end"));
+  }
+
+  std::map<std::string, int> good_runs() const {
+    std::map<std::string, int> counts;
+    for (const auto& run : journal_.runs)
+      if (run.status == Status::ok || run.status == Status::limited) ++counts[run.cell_id];
+    return counts;
+  }
+
+  void expect_complete() const {
+    const auto counts = good_runs();
+    EXPECT_EQ(counts.size(), cells_.size());
+    for (const auto& [cell, count] : counts) EXPECT_EQ(count, 2) << cell;
+    std::set<std::string> ids;
+    for (const auto& run : journal_.runs) EXPECT_TRUE(ids.insert(run.run_id).second) << run.run_id << " twice";
+  }
+
+  Campaign campaign_;
+  std::vector<CampaignCell> cells_;
+  testing::FakeTestbed world_;
+  testing::MemoryJournal journal_;
+  testing::MemorySink sink_;
+  DriveOptions options_;
+  std::function<void()> interrupt_;
+};
+
+TEST_F(Drive, RunsEveryCellAndLeavesTheRouterUnimpaired) {
+  world_.lateness = 300'000;
+  const auto outcome = session();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  expect_complete();
+  EXPECT_FALSE(world_.impaired);
+  EXPECT_TRUE(world_.running.empty());
+  EXPECT_GT(journal_.manifest.finished, 0);
+  EXPECT_EQ(journal_.manifest.measuring, 8 * 1'000'000);
+  EXPECT_THAT(world_.echoes, ::testing::UnorderedElementsAre("10.20.0.1", "10.21.0.1"));
+}
+
+TEST_F(Drive, RecordsSayWhatThePathWas) {
+  world_.lateness = 300'000;
+  ASSERT_TRUE(session());
+  for (const auto& run : journal_.runs) {
+    ASSERT_TRUE(run.path);
+    const auto impaired = run.parameters.contains("delay");
+    EXPECT_EQ(run.path->forward.asked, impaired ? 5'000'000 : 0);
+    EXPECT_EQ(run.path->forward.achieved, impaired ? 5'000'000 : 0);
+    EXPECT_EQ(run.path->forward.programmed, impaired ? 4'700'000 : 0);
+    EXPECT_EQ(run.path->before.size(), 2U);
+    EXPECT_EQ(run.path->after.size(), 2U);
+    EXPECT_GT(run.path->forward.samples, 0U);
+    EXPECT_EQ(run.path->rtt, 500'000);
+    EXPECT_TRUE(run.path->within_tolerance);
+    EXPECT_EQ(run.facts.size(), 3U);
+    EXPECT_EQ(run.nodes.size(), 2U);
+    EXPECT_EQ(run.topology, "fake");
+    EXPECT_LE(run.started, run.finished);
+  }
+}
+
+TEST_F(Drive, AppliesAgainUntilTheDelayIsRight) {
+  world_.lateness = 300'000;
+  ASSERT_TRUE(session());
+  std::multiset<int> tries;
+  for (const auto& block : sink_.of<BlockStarted>()) tries.insert(block.tries);
+  EXPECT_THAT(tries, ::testing::UnorderedElementsAre(1, 1, 1, 2));  // the first block with delay learns, the others know
+}
+
+TEST_F(Drive, RefusesWhatCannotBeMadeRightAndTriesABoundedNumberOfTimes) {
+  world_.lateness = 300'000;
+  world_.learns = false;
+  const auto outcome = session();
+  ASSERT_TRUE(outcome);
+  int refused = 0;
+  for (const auto& run : journal_.runs) {
+    if (!run.parameters.contains("delay")) continue;
+    ++refused;
+    EXPECT_EQ(run.status, Status::refused);
+    EXPECT_THAT(run.message, HasSubstr("before the run, client to server: asked for 5.000 ms, achieved 5.300 ms, 0.050 ms are tolerated"));
+  }
+  EXPECT_EQ(refused, 2 * Schedule::kAttempts);  // then the cells are given up, not tried in the second repetition
+  EXPECT_EQ(good_runs().size(), 2U);
+}
+
+TEST_F(Drive, RepeatsARunDuringWhichTheDelayDrifted) {
+  bool once = true;
+  world_.behave = [&](const std::string& id) {
+    const bool drifts = once && world_.impaired && world_.started.size() > 1 && id == world_.started.back();
+    return Behaviour{.drift = drifts ? (once = false, 400'000) : 0};
+  };
+  world_.on_start = [](const auto&) {};
+  ASSERT_TRUE(session());
+  expect_complete();
+}
+
+TEST_F(Drive, ARunWithoutItsImpairmentIsRefusedAndRepeated) {
+  int lost = 0;
+  std::set<std::string> asked;
+  world_.on_start = [&](const std::string&) {
+    if (world_.impaired && lost == 0) {
+      ++lost;
+      world_.impaired = false;
+      world_.applied.clear();
+    }
+  };
+  ASSERT_TRUE(session());
+  expect_complete();
+  ASSERT_EQ(journal_.runs.size(), 9U);
+  int refused = 0;
+  for (const auto& run : journal_.runs)
+    if (run.status == Status::refused) {
+      ++refused;
+      EXPECT_EQ(run.message, "the router lost its impairment during the run");
+      EXPECT_FALSE(run.path->within_tolerance);
+    }
+  EXPECT_EQ(refused, 1);
+}
+
+TEST_F(Drive, RepeatsAFailedRunAndGoesOn) {
+  const auto bad = cells_[2].id;
+  world_.behave = [&](const std::string& id) {
+    return Behaviour{.status = id.starts_with(bad) && id.ends_with("/0") ? Status::failed : Status::ok};
+  };
+  ASSERT_TRUE(session());
+  expect_complete();
+  EXPECT_EQ(journal_.runs.size(), 10U);
+}
+
+TEST_F(Drive, ACellThatAlwaysFailsIsGivenUpTheOthersAreNot) {
+  const auto bad = cells_[2].id;
+  world_.behave = [&](const std::string& id) { return Behaviour{.status = id.starts_with(bad) ? Status::failed : Status::ok}; };
+  ASSERT_TRUE(session());
+  EXPECT_EQ(good_runs().size(), 3U);
+  EXPECT_EQ(journal_.runs.size(), 6U + 3U);
+  EXPECT_THAT(sink_.of<RunFinished>(), ::testing::Contains(::testing::Field(&RunFinished::message, "client: as told; given up after 3 attempts")));
+}
+
+TEST_F(Drive, UnsupportedIsFinal) {
+  const auto bad = cells_[0].id;
+  world_.behave = [&](const std::string& id) { return Behaviour{.status = id.starts_with(bad) ? Status::unsupported : Status::ok}; };
+  ASSERT_TRUE(session());
+  EXPECT_EQ(journal_.runs.size(), 7U);
+}
+
+TEST_F(Drive, LimitedCounts) {
+  world_.behave = [](const auto&) { return Behaviour{.status = Status::limited}; };
+  ASSERT_TRUE(session());
+  expect_complete();
+  EXPECT_EQ(journal_.runs.front().status, Status::limited);
+  EXPECT_EQ(journal_.runs.front().message, "window");
+}
+
+TEST_F(Drive, AnAgentThatDiesIsWaitedForAndTheRunRepeated) {
+  bool killed = false;
+  std::string victim;
+  world_.behave = [&](const std::string& id) {
+    const bool kill = (!killed && world_.started.size() == 3) || id == victim;
+    if (kill && victim.empty()) victim = id;
+    killed = killed || kill;
+    return Behaviour{.kills_agent = kill};
+  };
+  const auto outcome = session();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  expect_complete();
+  EXPECT_EQ(world_.dials["client"], 2);
+  EXPECT_FALSE(world_.impaired);
+}
+
+TEST_F(Drive, AnAgentThatStaysAwayEndsTheCampaignWhichCanBeResumed) {
+  world_.behave = [&](const std::string&) {
+    const bool kill = world_.started.size() == 4;
+    if (kill) world_.unreachable.insert("client");
+    return Behaviour{.kills_agent = kill};
+  };
+  const auto outcome = session();
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message, HasSubstr("agent client: connection refused"));
+  EXPECT_EQ(outcome.error().exit_code, ExitCode::failure);
+  EXPECT_FALSE(world_.impaired);
+  EXPECT_EQ(journal_.manifest.finished, 0);
+  const auto finished = journal_.runs;
+  world_.unreachable.clear();
+  world_.behave = [](const auto&) { return Behaviour{}; };
+  ASSERT_TRUE(session());
+  expect_complete();
+}
+
+TEST_F(Drive, SaysAtOnceWhatWaitingCannotMend) {
+  world_.wrong["server"] = "agent server: the certificate is another testbed's";
+  options_.connect_timeout = std::chrono::seconds{30};
+  const auto outcome = session();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().message, "agent server: the certificate is another testbed's");
+  EXPECT_EQ(world_.dials["server"], 1);
+
+  world_.wrong.clear();
+  world_.unreachable.insert("router");
+  world_.why_hopeless = "machine lab of the lab has died";
+  const auto second = session();
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().message, "agent router: connection refused: machine lab of the lab has died");
+}
+
+TEST_F(Drive, InterruptKeepsWhatIsFinishedClearsTheRouterAndResumesWithoutLossOrRepetition) {
+  for (std::size_t after = 1; after <= 8; ++after) {
+    journal_ = {};
+    world_.started.clear();
+    world_.on_start = [&](const auto&) {
+      if (world_.started.size() == after) interrupt_();
+    };
+    const auto first = session();
+    if (after < 8) {
+      ASSERT_FALSE(first);
+      EXPECT_EQ(first.error().exit_code, ExitCode::interrupted);
+    }
+    EXPECT_FALSE(world_.impaired);
+    EXPECT_TRUE(world_.running.empty());
+    const auto kept = journal_.runs.size();
+    EXPECT_GE(kept, after - 1);
+    world_.on_start = [](const auto&) {};
+    ASSERT_TRUE(session());
+    expect_complete();
+    EXPECT_EQ(journal_.runs.size(), 8U) << "interrupted in run " << after;
+  }
+}
+
+TEST_F(Drive, AHangingRunIsEndedByItsWatchdogAndRepeated) {
+  bool once = true;
+  std::string victim;
+  world_.behave = [&](const std::string& id) {
+    if (once && world_.started.size() == 1) {
+      victim = id;
+      once = false;
+    }
+    return Behaviour{.hangs = id == victim};
+  };
+  ASSERT_TRUE(session());
+  expect_complete();
+  EXPECT_TRUE(world_.running.empty());
+  EXPECT_THAT(journal_.runs, ::testing::Contains(::testing::Field(&RunRecord::message, HasSubstr("client: no sign of life in time"))));
+}
+
+TEST_F(Drive, AFullDiskEndsTheCampaignAndLosesNothing) {
+  journal_.capacity = 3;
+  const auto outcome = session();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().message, "results.db: no space left on device");
+  EXPECT_FALSE(world_.impaired);
+  journal_.capacity = 100;
+  ASSERT_TRUE(session());
+  expect_complete();
+}
+
+TEST_F(Drive, ARouterThatRefusesFailsItsCellsNotTheCampaign) {
+  world_.refuses_to_apply = true;
+  ASSERT_TRUE(session());
+  EXPECT_EQ(good_runs().size(), 0U);
+  for (const auto& run : journal_.runs) {
+    EXPECT_EQ(run.status, Status::failed);
+    EXPECT_THAT(run.message, HasSubstr("qdisc that is not ours"));
+  }
+}
+
+TEST_F(Drive, AProviderThatIsNotThereIsRefusedBeforeAnythingStarts) {
+  world_.testbed.nodes[0].attachments.pop_back();
+  const auto outcome = session();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().message, "node client has no siw device on path wan; it has: rxe on a0 (wan)");
+  EXPECT_EQ(outcome.error().exit_code, ExitCode::usage);
+  EXPECT_TRUE(world_.dials.empty());
+}
+
+TEST_F(Drive, ImpossibleCellsAreRecordedWithoutATry) {
+  campaign_ = *testing::read(
+      "name: n\nworkload: ping\nseries:\n  - {transport: rdma, provider: siw}\n  - {transport: rdma, provider: rxe}\n"
+      "fixed: {op: write_imm}\nrepeat: {min: 1}\n");
+  cells_ = *expand(campaign_);
+  ASSERT_TRUE(session());
+  ASSERT_EQ(journal_.runs.size(), 2U);
+  EXPECT_EQ(journal_.runs[0].status, Status::unsupported);
+  EXPECT_EQ(journal_.runs[0].message, "rdma over siw has no write with immediate");
+  EXPECT_EQ(world_.started.size(), 1U);
+  ASSERT_TRUE(session());
+  EXPECT_EQ(journal_.runs.size(), 2U);
+}
+
+}  // namespace
+}  // namespace longhaul::orchestrator

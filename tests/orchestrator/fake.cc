@@ -1,0 +1,196 @@
+#include "tests/orchestrator/fake.hh"
+
+#include "orchestrator/run/pending.hh"
+
+namespace longhaul::orchestrator::testing {
+namespace {
+
+class FakeControl : public NodeControl {
+ public:
+  FakeControl(FakeTestbed& world, Node node, std::uint64_t generation) : world_(world), node_(std::move(node)), generation_(generation) {}
+
+  bool connected() const override {
+    const auto it = world_.alive.find(node_.name);
+    return it != world_.alive.end() && it->second == generation_;
+  }
+
+  Awaitable<Result<NodeFacts>> facts() override {
+    NodeFacts facts;
+    facts.hostname = node_.name;
+    co_return facts;
+  }
+
+  Awaitable<Result<void>> start(agents::StartRequest request) override {
+    if (!connected()) co_return lost();
+    const auto behaviour = world_.behave(request.run_id);
+    world_.running.insert(node_.name + " " + request.run_id);
+    if (request.role == Role::server) {
+      push(request.run_id, event(BenchEventKind::ready, 7000));
+      co_return Result<void>{};
+    }
+    world_.started.push_back(request.run_id);
+    world_.on_start(request.run_id);
+    push(request.run_id, event(BenchEventKind::ready, 0));
+    if (behaviour.hangs) co_return Result<void>{};
+    if (behaviour.status == Status::unsupported || behaviour.status == Status::failed) {
+      auto last = event(behaviour.status == Status::failed ? BenchEventKind::failed : BenchEventKind::unsupported, 0);
+      last.message = "as told";
+      push(request.run_id, last);
+      exit_of(node_.name, request.run_id);
+      co_return Result<void>{};
+    }
+    push(request.run_id, event(BenchEventKind::window_start, 0));
+    if (behaviour.kills_agent) {
+      world_.alive.erase(node_.name);
+      co_return Result<void>{};
+    }
+    world_.drift = behaviour.drift;
+    if (behaviour.loses_wan) {
+      world_.impaired = false;
+      world_.applied.clear();
+    }
+    auto stop = event(BenchEventKind::window_stop, 0);
+    stop.time = 2'000'000;
+    push(request.run_id, stop);
+    for (const auto& node : world_.testbed.nodes) {
+      if (node.role == Role::router) continue;
+      auto last = event(BenchEventKind::record, 0);
+      last.record = NodeRecord{};
+      last.record->role = node.role;
+      last.record->workload = request.workload;
+      if (node.role == Role::client) last.record->metrics["latency"].value = behaviour.value;
+      if (node.role == Role::client && behaviour.status == Status::limited) last.record->limits.push_back("window");
+      world_.events[node.name + " " + request.run_id].push_back({.run_id = request.run_id, .bench = last, .exit = {}});
+      exit_of(node.name, request.run_id);
+    }
+    co_return Result<void>{};
+  }
+
+  Awaitable<Result<void>> stop(std::string run_id) override {
+    if (!connected()) co_return lost();
+    if (world_.running.contains(node_.name + " " + run_id)) exit_of(node_.name, run_id);
+    co_return Result<void>{};
+  }
+
+  Awaitable<Result<agents::RunEvent>> next_event(std::string run_id, Nanoseconds timeout) override {
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    auto& queue = world_.events[node_.name + " " + run_id];
+    while (queue.empty()) {
+      if (!connected()) co_return lost();
+      if (std::chrono::steady_clock::now() >= deadline) co_return fail("nothing happened");
+      co_await pause(std::chrono::microseconds{500});
+    }
+    auto next = std::move(queue.front());
+    queue.pop_front();
+    co_return next;
+  }
+
+  Awaitable<Result<void>> probe_echo(std::string address, bool on) override {
+    if (on) world_.echoes.insert(address);
+    co_return Result<void>{};
+  }
+
+  Awaitable<Result<agents::ProbeResult>> probe(std::string, std::string, std::int64_t count, Nanoseconds, Nanoseconds) override {
+    if (!connected()) co_return lost();
+    agents::ProbeResult result;
+    result.sent = static_cast<std::uint32_t>(count);
+    result.round_trips.assign(static_cast<std::size_t>(count), 500'000);
+    world_.probes += static_cast<std::uint64_t>(count);
+    co_return result;
+  }
+
+  Awaitable<Result<degen::Reply>> degen(degen::Request request) override {
+    if (!connected()) co_return lost();
+    degen::Reply reply;
+    reply.ok = true;
+    if (request.kind == degen::RequestKind::apply) {
+      if (world_.refuses_to_apply) co_return fail("degen: eth0 has a qdisc that is not ours");
+      ++world_.applies;
+      world_.applied = request.parameters;
+      world_.impaired = !request.parameters.empty();
+      world_.drift = 0;
+      world_.probes = 0;
+    }
+    if (request.kind == degen::RequestKind::clear) {
+      ++world_.clears;
+      world_.impaired = false;
+      world_.applied.clear();
+    }
+    if (request.kind == degen::RequestKind::measure) reply.report = world_.report();
+    co_return reply;
+  }
+
+  Awaitable<void> close() override {
+    if (connected()) world_.alive.erase(node_.name);
+    co_return;
+  }
+
+ private:
+  static BenchEvent event(BenchEventKind kind, std::uint16_t port) {
+    BenchEvent event;
+    event.kind = kind;
+    event.time = 1'000'000;
+    if (port != 0) event.port = port;
+    return event;
+  }
+  tl::unexpected<Error> lost() const { return fail("agent {} is gone", node_.name); }
+  void push(const std::string& run_id, BenchEvent bench) {
+    world_.events[node_.name + " " + run_id].push_back({.run_id = run_id, .bench = std::move(bench), .exit = {}});
+  }
+  void exit_of(const std::string& node, const std::string& run_id) {
+    world_.events[node + " " + run_id].push_back({.run_id = run_id, .bench = {}, .exit = "exit code 0"});
+    world_.running.erase(node + " " + run_id);
+  }
+
+  FakeTestbed& world_;
+  Node node_;
+  std::uint64_t generation_;
+};
+
+Attachment attachment(const char* netdev, const char* address, const char* provider) {
+  return {.path = "wan", .netdev = netdev, .address = address, .device = fmt::format("{}_{}", provider, netdev), .provider = provider};
+}
+
+}  // namespace
+
+FakeTestbed::FakeTestbed() {
+  testbed.topology = "fake";
+  testbed.nodes = {
+      {.name = "client", .role = Role::client, .host = "h", .port = 1,
+       .attachments = {attachment("a0", "10.10.0.1", "rxe"), attachment("a1", "10.11.0.1", "siw")}, .links = {}},
+      {.name = "server", .role = Role::server, .host = "h", .port = 2,
+       .attachments = {attachment("b0", "10.20.0.1", "rxe"), attachment("b1", "10.21.0.1", "siw")}, .links = {}},
+      {.name = "router", .role = Role::router, .host = "h", .port = 3, .attachments = {}, .links = {}}};
+}
+
+Awaitable<Result<std::unique_ptr<NodeControl>>> FakeTestbed::connect(Node node) {
+  ++dials[node.name];
+  if (wrong.contains(node.name)) co_return tl::unexpected(Error{wrong[node.name], ExitCode::usage});
+  if (unreachable.contains(node.name)) co_return fail("agent {}: connection refused", node.name);
+  alive[node.name] = ++generation;
+  std::unique_ptr<NodeControl> control = std::make_unique<FakeControl>(*this, std::move(node), generation);
+  co_return control;
+}
+
+// An engine is late by `lateness`; once measured, that is taken off what it is told.
+degen::Report FakeTestbed::report() {
+  degen::Report report;
+  report.impaired = impaired;
+  report.engine = "netem";
+  report.parameters = applied;
+  const auto it = applied.find("delay");
+  const auto asked = it == applied.end() ? 0 : std::get<std::int64_t>(it->second);
+  for (auto* way : {&report.forward, &report.back}) {
+    way->asked = asked;
+    way->programmed = impaired ? asked - correction : 0;
+    way->unimpaired = 30'000;
+    way->median = 30'000 + (impaired ? asked - correction + lateness + drift : 0);
+    way->achieved = way->median - way->unimpaired;
+    way->samples = probes;
+  }
+  if (impaired && learns) correction = lateness;
+  probes = 0;
+  return report;
+}
+
+}  // namespace longhaul::orchestrator::testing

@@ -1,0 +1,98 @@
+// A testbed in memory: nodes that obey at once, a router whose lateness one can choose, and ways to break them.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "orchestrator/events/event.hh"
+#include "orchestrator/run/control.hh"
+
+namespace longhaul::orchestrator::testing {
+
+/// How a run goes.
+struct Behaviour {
+  Status status = Status::ok;
+  double value = 1000;
+  bool kills_agent = false;    ///< the client's agent dies in the middle
+  bool loses_wan = false;      ///< degen forgets its impairment meanwhile
+  std::int64_t drift = 0;      ///< of the delay while the run lasts, ns
+  bool hangs = false;          ///< the client never ends
+};
+
+class FakeTestbed : public Dialer {
+ public:
+  FakeTestbed();
+
+  Testbed testbed;
+  std::function<Behaviour(const std::string& run_id)> behave = [](const auto&) { return Behaviour{}; };
+  std::function<void(const std::string& run_id)> on_start = [](const auto&) {};  ///< of a client
+
+  // The router. lateness: what it adds to what it is told; learns: takes what was measured off the next time.
+  std::int64_t lateness = 0;
+  bool learns = true;
+  bool impaired = false;
+  Parameters applied;
+  int applies = 0;
+  int clears = 0;
+  bool refuses_to_apply = false;
+
+  std::map<std::string, int> dials;            ///< by node
+  std::set<std::string> unreachable;
+  std::map<std::string, std::string> wrong;    ///< node -> why its certificate is refused
+  std::set<std::string> running;               ///< "<node> <run_id>" of processes that have not been ended
+  std::vector<std::string> started;            ///< run ids of clients, in order
+  std::multiset<std::string> echoes;
+
+  Awaitable<Result<std::unique_ptr<NodeControl>>> connect(Node node) override;
+  std::string hopeless() override { return why_hopeless; }
+  std::string why_hopeless;
+
+  // For FakeControl.
+  std::int64_t drift = 0;
+  std::int64_t correction = 0;
+  std::uint64_t probes = 0;
+  std::uint64_t generation = 0;
+  std::map<std::string, std::uint64_t> alive;  ///< node -> generation of its connection
+  std::map<std::string, std::deque<agents::RunEvent>> events;  ///< by "<node> <run_id>"
+  degen::Report report();
+};
+
+class MemoryJournal : public Journal {
+ public:
+  std::vector<RunRecord> runs;
+  Manifest manifest;
+  int saves = 0;
+  std::size_t capacity = 1'000'000;  ///< runs until the disk is full
+
+  Result<std::string> add_facts(const NodeFacts& facts) override { return "digest of " + facts.hostname; }
+  Result<void> add_run(const RunRecord& record) override {
+    if (runs.size() >= capacity) return fail("results.db: no space left on device");
+    runs.push_back(record);
+    return {};
+  }
+  Result<void> save_manifest(const Manifest& value) override {
+    manifest = value;
+    ++saves;
+    return {};
+  }
+};
+
+class MemorySink : public Sink {
+ public:
+  std::vector<Event> events;
+  void on(const Event& event) override { events.push_back(event); }
+  template <typename T>
+  std::vector<T> of() const {
+    std::vector<T> result;
+    for (const auto& event : events)
+      if (const auto* one = std::get_if<T>(&event)) result.push_back(*one);
+    return result;
+  }
+};
+
+}  // namespace longhaul::orchestrator::testing
