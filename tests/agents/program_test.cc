@@ -169,6 +169,47 @@ TEST_F(Program, AKilledControllersWorkloadEnds) {
   EXPECT_TRUE(eventually([&] { return !process_exists(pid); }));
 }
 
+TEST_F(Program, MeasuresWithTheRealBench) {
+  auto real = arguments();
+  real.back() = LONGHAUL_BINARY_DIR "/bin/longhaul-bench";
+  auto started = start(real);
+  const Node there{.name = "node", .host = "127.0.0.1", .port = port_of(started)};
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(there, controller_));
+    const StartRequest server{
+        .run_id = "r/server", .role = Role::server, .workload = "latency", .transport = "tcp", .bind = "127.0.0.1"};
+    CO_OK(co_await controller.start(server));
+    CO_VALUE(ready, co_await controller.next_event("r/server", 20s));
+    CO_REQUIRE(ready.bench && ready.bench->kind == BenchEventKind::ready && ready.bench->port);
+    const StartRequest client{
+        .run_id = "r/client",
+        .role = Role::client,
+        .workload = "latency",
+        .parameters = {{"duration", Value{20'000'000}}, {"warmup", Value{1'000'000}}, {"verify", Value{1}}},
+        .transport = "tcp",
+        .bind = "127.0.0.1",
+        .peer = "127.0.0.1",
+        .peer_port = *ready.bench->port};
+    CO_OK(co_await controller.start(client));
+    for (const std::string run_id : {"r/client", "r/server"}) {
+      bool record = false;
+      for (;;) {
+        CO_VALUE(event, co_await controller.next_event(run_id, 20s));
+        if (event.bench && event.bench->kind == BenchEventKind::failed)
+          ADD_FAILURE() << run_id << ": " << event.bench->message.value_or("");
+        if (event.bench && event.bench->record) record = true;
+        if (event.bench && event.bench->record && run_id == "r/client") {
+          EXPECT_GT(event.bench->record->metrics.at("latency").value, 0);
+        }
+        if (!event.exit) continue;
+        EXPECT_EQ(*event.exit, "exit code 0") << run_id;
+        break;
+      }
+      EXPECT_TRUE(record) << run_id;
+    }
+  });
+}
+
 TEST_F(Program, RefusalsNameTheRemedy) {
   EXPECT_EQ(refusal({kProgram}), (std::pair{2, std::string{"longhaul-agent: --node is required (see --help)\n"}}));
   const auto with = [&](const std::string& option, const std::string& value) {
