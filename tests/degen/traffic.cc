@@ -1,9 +1,9 @@
 // Traffic for degen's lab test, both ends in one process (in the compact lab they share a kernel):
 //
 //   degen_traffic probe FROM TO COUNT              probes and their echoes; degen measures them at the router
-//   degen_traffic achieve FROM TO COUNT ENGINE DELAY   as an agent does it: measure the router unimpaired, apply,
-//   probe,
-//                                                  measure, apply again, until the delay is within 1 % or 50 us
+//   degen_traffic achieve FROM TO COUNT ENGINE DELAY [emulated]
+//                                                  as an agent does it: measure unimpaired, apply, probe, measure,
+//                                                  apply again, until the delay is within tolerance
 //   degen_traffic hold FROM TO BURST ENGINE DELAY  applies and sends 10,000 packets in bursts under it, as flood does
 //   degen_traffic flood FROM TO COUNT BURST        UDP in bursts; prints what was lost and reordered, and how much each
 //                                                  burst's length changed on the way
@@ -75,11 +75,15 @@ degen::Report ask(degen::Client& client, degen::RequestKind kind, const std::str
   return *reply.report;
 }
 
-bool near(const degen::DirectionReport& way) {
-  return std::abs(way.achieved - way.asked) <= std::max<std::int64_t>(way.asked / 100, 50'000);
+// DESIGN.md's tolerance of the median: max(1 %, 50 us), on an emulated processor max(5 %, 0.2 ms).
+bool near(const degen::DirectionReport& way, bool emulated) {
+  const auto tolerance =
+      emulated ? std::max<std::int64_t>(way.asked / 20, 200'000) : std::max<std::int64_t>(way.asked / 100, 50'000);
+  return std::abs(way.achieved - way.asked) <= tolerance;
 }
 
-int achieve(const std::string& from, const std::string& to, int count, const std::string& engine, std::int64_t delay) {
+int achieve(const std::string& from, const std::string& to, int count, const std::string& engine, std::int64_t delay,
+            bool emulated) {
   auto client = degen::Client::connect(std::string{degen::kDefaultSocket}).value();
   ask(client, degen::RequestKind::measure);
   probe(from, to, count);
@@ -97,7 +101,7 @@ int achieve(const std::string& from, const std::string& to, int count, const std
           static_cast<double>(way->programmed) / 1e3, static_cast<double>(way->achieved) / 1e3,
           static_cast<double>(way->p99) / 1e3, static_cast<double>(way->unimpaired) / 1e3, way->samples, way->lost,
           way->reordered);
-    good = near(report.forward) && near(report.back);
+    good = near(report.forward, emulated) && near(report.back, emulated);
   }
   return good ? 0 : 1;
 }
@@ -210,7 +214,8 @@ int flood(const std::string& from, const std::string& to, int count, int burst) 
 int main(int argc, char** argv) {
   const std::string command = argc > 4 ? argv[1] : "";
   const auto delay = [&] { return parse_quantity(Kind::duration, argv[6]).value(); };
-  if (command == "achieve" && argc > 6) return achieve(argv[2], argv[3], std::atoi(argv[4]), argv[5], delay());
+  if (command == "achieve" && argc > 6)
+    return achieve(argv[2], argv[3], std::atoi(argv[4]), argv[5], delay(), argc > 7);
   if (command == "hold" && argc > 6) return hold(argv[2], argv[3], std::atoi(argv[4]), argv[5], delay());
   if (command == "probe") return probe(argv[2], argv[3], std::atoi(argv[4]));
   if (command == "flood" && argc > 5) return flood(argv[2], argv[3], std::atoi(argv[4]), std::atoi(argv[5]));
