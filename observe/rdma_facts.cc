@@ -6,6 +6,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "observe/facts.hh"
@@ -54,20 +55,20 @@ std::string port_state(unsigned state) {
   return state < std::size(kNames) ? kNames[state] : fmt::format("state {}", state);
 }
 
-/// The path MTU of port 1 in bytes; only the verbs know it. 0 when the device cannot be opened.
-std::int64_t active_mtu(const std::string& name) {
+/// The path MTU of every device's port 1 in bytes; only the verbs know it. Devices that cannot be opened are absent.
+std::map<std::string, std::int64_t> active_mtus() {
+  std::map<std::string, std::int64_t> mtus;
   int count = 0;
   const std::unique_ptr<ibv_device*, void (*)(ibv_device**)> list{::ibv_get_device_list(&count),
                                                                   ::ibv_free_device_list};
   for (int i = 0; i < count; ++i) {
-    if (name != ::ibv_get_device_name(list.get()[i])) continue;
-    const std::unique_ptr<ibv_context, int (*)(ibv_context*)> context{::ibv_open_device(list.get()[i]),
-                                                                      ::ibv_close_device};
+    auto* device = list.get()[i];
+    const std::unique_ptr<ibv_context, int (*)(ibv_context*)> context{::ibv_open_device(device), ::ibv_close_device};
     ibv_port_attr port{};
-    if (!context || ibv_query_port(context.get(), 1, &port) != 0 || port.active_mtu < IBV_MTU_256) return 0;
-    return std::int64_t{128} << port.active_mtu;  // IBV_MTU_256 is 1
+    if (!context || ibv_query_port(context.get(), 1, &port) != 0 || port.active_mtu < IBV_MTU_256) continue;
+    mtus.emplace(::ibv_get_device_name(device), std::int64_t{128} << port.active_mtu);  // IBV_MTU_256 is 1
   }
-  return 0;
+  return mtus;
 }
 
 }  // namespace
@@ -127,6 +128,8 @@ std::vector<RdmaFacts> rdma_facts() {
   });
 
   std::vector<RdmaFacts> result;
+  if (devices.empty()) return result;
+  const auto mtus = active_mtus();
   for (auto& [index, device] : devices) {
     const auto number = index;
     ask(
@@ -150,7 +153,7 @@ std::vector<RdmaFacts> rdma_facts() {
           if (a[RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID] != nullptr)
             device.provider = rdma_provider(::nla_get_u32(a[RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID]));
         });
-    device.active_mtu = active_mtu(device.name);
+    if (const auto mtu = mtus.find(device.name); mtu != mtus.end()) device.active_mtu = mtu->second;
     result.push_back(std::move(device));
   }
   return result;

@@ -58,6 +58,10 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
   std::optional<Error> lost;
 
   tl::unexpected<Error> error(const std::string& text) const { return fail("{}: {}", where(node), text); }
+  /// The same refusal with the node's name.
+  tl::unexpected<Error> error(const Error& from) const {
+    return tl::unexpected(Error{fmt::format("{}: {}", where(node), from.message), from.exit_code});
+  }
 
   void lose(Error reason) {
     if (lost) return;
@@ -190,10 +194,10 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
       return std::max<Nanoseconds>(std::chrono::milliseconds{1}, deadline - asio::steady_timer::clock_type::now());
     };
     const auto peer = co_await link->stream->handshake(TlsSide::client, left());
-    if (!peer) co_return link->error(peer.error().message);
+    if (!peer) co_return link->error(peer.error());
     if (const auto ok = check_identity(*peer, PeerRole::agent, link->node.name); !ok) {
       link->stream->close("wrong certificate");
-      co_return link->error(ok.error().message);
+      co_return link->error(ok.error());
     }
     // With TLS 1.3 our handshake is over before the agent has looked at our certificate: its hello proves that it took
     // us.

@@ -62,6 +62,7 @@ asio::awaitable<Result<Identity>> Stream::handshake(TlsSide side, Nanoseconds ti
     const auto text = verification.empty() ? fmt::format("TLS handshake: {}", explain(error))
                                            : fmt::format("TLS handshake: the peer's certificate: {}", verification);
     close(text);
+    if (!verification.empty()) co_return refuse("{}", text);  // trying again does not help
     co_return fail("{}", text);
   }
   co_return peer_identity(stream_.native_handle());
@@ -73,16 +74,15 @@ asio::awaitable<Result<std::string>> Stream::read(Nanoseconds timeout) {
   if (decoder_.next(frame)) co_return frame;
   if (!refused_.empty()) co_return fail("{}", refused_);
   const Deadline deadline{*this, timeout, fmt::format("nothing was heard for {} s", timeout.count() / 1'000'000'000)};
-  std::string buffer(16384, '\0');
   for (;;) {
     if (closed()) co_return fail("{}", reason_);
-    const auto target = asio::buffer(buffer);
+    const auto target = asio::buffer(buffer_);
     const auto [error, size] = co_await stream_.async_read_some(target, kTuple);
     if (error) {
       close(explain(error));
       co_return fail("{}", reason_);
     }
-    const auto fed = decoder_.feed({buffer.data(), size});
+    const auto fed = decoder_.feed({buffer_.data(), size});
     if (!fed) refused_ = fed.error().message;
     if (decoder_.next(frame)) co_return frame;
     if (!fed) co_return fail("{}", refused_);

@@ -1,6 +1,7 @@
 // Frames over TLS on Asio: what both sides of the agents' protocol stand on.
 #pragma once
 
+#include <array>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/stream.hpp>
@@ -56,6 +57,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   boost::asio::ssl::context context_;  ///< a reference to the caller's
   boost::asio::ssl::stream<Tcp::socket> stream_;
+  std::array<char, 16384> buffer_;  ///< a TLS record holds no more
   FrameDecoder decoder_;
   std::string refused_;  ///< the frame decoder's refusal: nothing more is read
   std::deque<std::string> outbox_;
