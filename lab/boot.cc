@@ -141,9 +141,10 @@ tl::unexpected<Error> died(const Machine& machine) {
 Result<std::vector<Machine>> start_machines(const Plan& plan, const UpOptions& options, const std::string& directory,
                                             const Image& image, bool emulated) {
   std::vector<Machine> machines;
+  // `rep movsb`, which these two make the kernel copy with, is emulated byte by byte.
+  const std::string processor = emulated ? "max,-erms,-fsrm" : "host";
   for (const PlannedMachine& planned : plan.machines) {
-    std::vector<std::string> arguments{
-        "-M", "q35", "-accel", emulated ? "tcg,thread=multi" : "kvm", "-cpu", emulated ? "max" : "host"};
+    std::vector<std::string> arguments{"-M", "q35", "-accel", emulated ? "tcg,thread=multi" : "kvm", "-cpu", processor};
     arguments.insert(arguments.end(), {"-kernel", image.kernel, "-initrd",
                                        write_initrd(directory, planned, plan, options.files, image)});
     arguments.insert(arguments.end(), planned.arguments.begin(), planned.arguments.end());

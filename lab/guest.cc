@@ -99,6 +99,12 @@ std::string rdma_devices(const std::vector<LinkEnd>& ends) {
   return batch("rdma -b /proc/self/fd/0", lines) + "chmod 0666 /dev/infiniband/*\n";
 }
 
+/// A busy-polling workload must not keep the kernel's own network threads from their processor: with a NIC that work is
+/// the hardware's, and under the fair scheduler it waits for milliseconds. (Software interrupts that were put off; siw's
+/// senders.)
+constexpr const char* kKernelThreadsFirst =
+    "for p in /proc/[0-9]*; do read c <$p/comm; case $c in ksoftirqd/*|siw_tx*) chrt -f -p 1 ${p#/proc/};; esac; done\n";
+
 std::vector<std::string> router_netdevs(const std::vector<LinkEnd>& ends) {
   std::vector<std::string> names;
   for (const LinkEnd& end : ends) names.push_back(end.router_netdev());
@@ -157,7 +163,7 @@ std::string compact_setup(const GuestView& view) {
   out += offloads_off(end_netdevs(ends));
   out += batch("ip -batch -", end_lines(ends) + compact_rules(*view.plan));
   out += rdma_devices(ends);
-  return out + "wait\n";
+  return out + kKernelThreadsFirst + "wait\n";
 }
 
 /// Interfaces are told apart by MAC; the order in which a kernel finds them is nobody's promise.
@@ -200,7 +206,7 @@ std::string full_setup(const GuestView& view) {
     }
     rest += kEndSysctls + offloads_off(end_netdevs(node.ends)) + batch("ip -batch -", lines) + rdma_devices(node.ends);
   }
-  return out + name_netdevs(names) + rest + "wait\n";
+  return out + name_netdevs(names) + rest + kKernelThreadsFirst + "wait\n";
 }
 
 /// Enters the node's view of the network; empty where that is the VM's own.
@@ -227,6 +233,10 @@ std::string degen_command(const GuestView& view, const PlannedNode& router) {
                      enter(view, router), client, server);
 }
 
+std::string cpu_list(unsigned first, unsigned last) {
+  return first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+}
+
 std::string agent_command(const GuestView& view, const PlannedNode& node) {
   std::string out = fmt::format(
       "{0}setpriv --reuid {1} --regid {1} --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all "
@@ -234,6 +244,11 @@ std::string agent_command(const GuestView& view, const PlannedNode& node) {
       "--key /etc/longhaul/agent-{2}.key --bench /usr/bin/longhaul-bench",
       enter(view, node), kAgentUid, node.name, node.guest_port);
   if (node.role == Role::router) out += " --degen /run/degen/degen.sock";
+  // Ends that share processors get their own: the server the last, the clients the others.
+  if (compact(view) && node.role != Role::router) {
+    const unsigned last = view.plan->machine_of(node).processors - 1;
+    out += " --cpus " + (node.role == Role::server ? cpu_list(last, last) : cpu_list(0, last - 1));
+  }
   return out;
 }
 

@@ -97,7 +97,8 @@ void plan_compact(Plan& plan, const PlanOptions& options) {
     forwards += forward(node.host_port, node.guest_address, node.guest_port);
   }
   // Two ends that poll want a processor each.
-  machine.arguments = common_arguments(options, machine.name, std::clamp(options.cores, 2U, 4U), 1024, forwards);
+  machine.processors = std::clamp(options.cores, 2U, 4U);
+  machine.arguments = common_arguments(options, machine.name, machine.processors, 1024, forwards);
   plan.machines.push_back(std::move(machine));
 }
 
@@ -112,6 +113,7 @@ void plan_full(Plan& plan, const PlanOptions& options) {
     machine.ssh_port = options.host_ports.at(next_port++);
     node.machine = node.name;
     node.guest_address = kGuestAddress;
+    machine.processors = processors;
     machine.arguments = common_arguments(
         options, node.name, processors, 512,
         forward(machine.ssh_port, kGuestAddress, 22) + forward(node.host_port, kGuestAddress, node.guest_port));

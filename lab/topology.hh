@@ -57,6 +57,7 @@ struct PlannedNode {
 
 struct PlannedMachine {
   std::string name;
+  unsigned processors = 1;
   std::uint16_t ssh_port = 0;          ///< forwarded from 127.0.0.1 to its port 22
   std::vector<std::string> arguments;  ///< QEMU's; accelerator, kernel and initrd are added by the caller
   std::vector<std::string> listens;    ///< unix sockets that exist once it runs: those that start later connect to them

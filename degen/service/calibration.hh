@@ -22,7 +22,7 @@ struct LatenessEntry {
 };
 BOOST_DESCRIBE_STRUCT(LatenessEntry, (), (engine, way, delay, recent))
 
-inline constexpr std::size_t kRemembered = 5;
+inline constexpr std::size_t kRemembered = 15;
 
 struct Baseline {
   std::int64_t median = 0;  ///< residence, ns
@@ -42,8 +42,8 @@ struct Calibration {
   /// and machine); 0 when nothing is known.
   Nanoseconds estimate(std::string_view engine, Way way, Nanoseconds delay) const;
 
-  /// Takes a measured lateness. The estimate is the median of the last kRemembered: one measure that another load on
-  /// the machine has spoilt does not count, a lasting change does after three.
+  /// Takes a measured lateness. The estimate is the median of the last kRemembered: what a load on the machine spoils
+  /// for a few measures does not count, a lasting change does after eight.
   void learn(std::string_view engine, Way way, Nanoseconds delay, Nanoseconds late);
 };
 BOOST_DESCRIBE_STRUCT(Calibration, (), (lateness, forward, back))

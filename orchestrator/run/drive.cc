@@ -109,7 +109,7 @@ Awaitable<Result<void>> Driver::drive() {
 Awaitable<Result<void>> Driver::connect() {
   co_await drop_prepared();
   in_place_ = false;
-  auto anew = co_await nodes_.ensure(options_.connect_timeout);
+  auto anew = co_await nodes_.ensure(nodes_.facts().empty() ? options_.connect_timeout : options_.return_timeout);
   if (!anew) co_return tl::unexpected(anew.error());
   bool emulated = testbed_.emulated;
   for (const auto& [node, facts] : nodes_.facts()) {

@@ -26,7 +26,8 @@ struct EarlierRun {
 };
 
 struct DriveOptions {
-  Nanoseconds connect_timeout = std::chrono::seconds{60};  ///< until all agents answer; also after one was lost
+  Nanoseconds connect_timeout = std::chrono::seconds{20};  ///< until all agents answer
+  Nanoseconds return_timeout = std::chrono::seconds{60};   ///< until one that was lost is back
   Nanoseconds setup_timeout = std::chrono::seconds{20};    ///< see RunRequest
   Nanoseconds window_grace = std::chrono::seconds{30};     ///< beyond three times the window by its parameters
   int attempts = Schedule::kAttempts;

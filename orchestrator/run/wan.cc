@@ -9,6 +9,7 @@ constexpr int kTries = 5;
 constexpr double kAim = 0.5;  // of the tolerance, so that the run's own measurement has room
 constexpr std::int64_t kBaselineProbes = 60;
 constexpr std::int64_t kPhaseProbes = 24;  // a little more than degen learns from (kEnoughSamples)
+constexpr std::int64_t kMoreProbes = 72;     // where those were off the mark
 constexpr Nanoseconds kProbeInterval = std::chrono::milliseconds{2};
 
 std::string key_of(const Link& link) { return link.from.address + " " + link.to.address; }
@@ -66,21 +67,32 @@ void Wan::correct(degen::Report& report) const {
   }
 }
 
-Awaitable<Result<degen::Report>> Wan::take_report() {
+Awaitable<Result<degen::Report>> Wan::report(degen::RequestKind kind) {
   if (router_.empty()) co_return degen::Report{};
   degen::Request request;
-  request.kind = degen::RequestKind::measure;
+  request.kind = kind;
   auto report = co_await degen(std::move(request));
   if (report) correct(*report);
   co_return report;
 }
 
-Awaitable<Result<PathMeasurement>> Wan::measure(std::vector<Link> links) {
-  auto round_trips = co_await probe(std::move(links), kPhaseProbes);
+Awaitable<Result<degen::Report>> Wan::take_report() { return report(degen::RequestKind::measure); }
+
+Awaitable<Result<PathMeasurement>> Wan::measure(std::vector<Link> links, double share) {
+  auto round_trips = co_await probe(links, kPhaseProbes);
   if (!round_trips) co_return tl::unexpected(round_trips.error());
-  auto report = co_await take_report();
-  if (!report) co_return tl::unexpected(report.error());
-  co_return PathMeasurement{.report = std::move(*report), .round_trips = std::move(*round_trips)};
+  if (!router_.empty() && links.front().path == "wan") {
+    auto so_far = co_await report(degen::RequestKind::show);
+    if (!so_far) co_return tl::unexpected(so_far.error());
+    if (!off_target(asked_, *so_far, emulated_, Load::idle, share).empty()) {
+      auto more = co_await probe(links, kMoreProbes);
+      if (!more) co_return tl::unexpected(more.error());
+      round_trips->insert(round_trips->end(), more->begin(), more->end());
+    }
+  }
+  auto whole = co_await take_report();
+  if (!whole) co_return tl::unexpected(whole.error());
+  co_return PathMeasurement{.report = std::move(*whole), .round_trips = std::move(*round_trips)};
 }
 
 Awaitable<Result<void>> Wan::baseline(std::vector<Link> links) {
@@ -124,7 +136,7 @@ Awaitable<Result<Impaired>> Wan::impair(std::string engine, Parameters parameter
       auto applied = co_await degen(std::move(request));
       if (!applied) co_return tl::unexpected(applied.error());
     }
-    auto measured = co_await measure(links);
+    auto measured = co_await measure(links, kAim);
     if (!measured) co_return tl::unexpected(measured.error());
     result.measured = std::move(*measured);
     if (!wan || off_target(asked_, result.measured.report, emulated_, Load::idle, kAim).empty()) break;

@@ -41,10 +41,11 @@ class Wan {
   /// An error is a lost node or a refusal by degen.
   Awaitable<Result<Impaired>> impair(std::string engine, Parameters parameters, std::vector<Link> links);
 
-  /// A short probe phase over all links.
-  Awaitable<Result<PathMeasurement>> measure(std::vector<Link> links);
+  /// A short probe phase over all links. What is further from the asked than `share` of the tolerance is probed four
+  /// times as long before it is believed: a stall of a busy host lasts longer than the short phase.
+  Awaitable<Result<PathMeasurement>> measure(std::vector<Link> links, double share = 1.0);
 
-  /// What crossed the router since the last measurement: the probes of a run.
+  /// What crossed the router since the last measurement: the probes of a run. The next measurement starts from here.
   Awaitable<Result<degen::Report>> take_report();
 
   /// Removes the impairment.
@@ -62,6 +63,7 @@ class Wan {
 
  private:
   Awaitable<Result<std::vector<std::int64_t>>> probe(std::vector<Link> links, std::int64_t count);
+  Awaitable<Result<degen::Report>> report(degen::RequestKind kind);
   Awaitable<Result<degen::Report>> degen(degen::Request request);
   void correct(degen::Report& report) const;
 

@@ -52,6 +52,8 @@ std::string changes(const std::vector<const Pairing*>& pairs, const Vocabulary& 
   std::sort(found.begin(), found.end());
   const auto count = pairs.size();
   if (found.empty()) {
+    // One delay has no course.
+    if (std::all_of(pairs.begin(), pairs.end(), [](const auto* pair) { return pair->points.size() < 2; })) return {};
     const auto ahead = std::count_if(pairs.begin(), pairs.end(),
                                      [](const auto* p) { return p->points.front().advantage == Advantage::rdma; });
     const auto up_to = short_time(static_cast<double>(farthest));
@@ -179,7 +181,8 @@ Answer answer_of(const Summary& summary, const std::vector<Pairing>& pairings, c
   if (farthest != nearest_delay)
     result.answer +=
         fmt::format("; at {} each way {}", short_time(static_cast<double>(farthest)), phrase(farthest_range, time));
-  result.answer += ". " + changes(pairs, vocabulary, farthest);
+  const auto course = changes(pairs, vocabulary, farthest);
+  result.answer += course.empty() ? "." : ". " + course;
   return result;
 }
 

@@ -47,6 +47,16 @@ TEST(Guest, OnlyDegenIsPrivileged) {
   EXPECT_THAT(client, Not(HasSubstr("netns")));
 }
 
+TEST(Guest, EndsThatShareProcessorsGetTheirOwn) {
+  const Plan compact = plan_of(Topology::compact);
+  EXPECT_THAT(file_of(compact.machines[0], "/etc/longhaul/service/keep-agent-client"), HasSubstr(" --cpus 0\n"));
+  EXPECT_THAT(file_of(compact.machines[0], "/etc/longhaul/service/keep-agent-server"), HasSubstr(" --cpus 1\n"));
+  EXPECT_THAT(file_of(compact.machines[0], "/etc/longhaul/service/keep-agent-router"), Not(HasSubstr("--cpus")));
+  const Plan full = plan_of(Topology::full);
+  for (const PlannedMachine& machine : full.machines)
+    EXPECT_THAT(file_of(machine, "/etc/longhaul/service/keep-agent-" + machine.name), Not(HasSubstr("--cpus")));
+}
+
 TEST(Guest, EveryServiceIsKeptAlive) {
   const Plan plan = plan_of(Topology::full);
   EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"),

@@ -24,7 +24,7 @@ const std::string kText =
 class Drive : public ::testing::Test {
  protected:
   Drive() : campaign_(*testing::read(kText)), cells_(*expand(campaign_)) {
-    options_.connect_timeout = std::chrono::milliseconds{300};
+    options_.connect_timeout = options_.return_timeout = std::chrono::milliseconds{300};
     options_.setup_timeout = std::chrono::milliseconds{300};
     options_.window_grace = std::chrono::milliseconds{300};
   }

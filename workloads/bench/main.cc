@@ -1,5 +1,6 @@
 // longhaul-bench: the workloads, by hand or under an agent.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 
@@ -186,6 +187,7 @@ int run(int argc, char** argv) {
 
   auto events = Events::from_environment();
   if (!events) return finish({Status::failed, events.error().message, events.error().exit_code}, false);
+  std::signal(SIGPIPE, SIG_IGN);  // a supervisor that is gone is an error of write(2)
   const auto signals = catch_signals();
   for (const auto& command : commands)
     if (command.app->parsed()) return run_command(command, *events, signals.get());

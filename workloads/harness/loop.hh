@@ -18,7 +18,8 @@ class Lane {
   virtual ~Lane() = default;
   /// Starts the next operation. Not called by a responder's loop.
   virtual void start() = 0;
-  /// Makes progress without blocking. Client: true when the operation is complete. Server: true when it answered.
+  /// Makes progress without blocking. Client: true when the operation is complete; not called again before the next
+  /// start(). Server: true when it answered.
   virtual bool advance() = 0;
   /// Between two operations, untimed (the client's side): verifies what has come. Throws std::runtime_error.
   virtual void inspect() {}

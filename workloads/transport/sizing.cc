@@ -6,10 +6,13 @@
 
 namespace longhaul::workloads {
 
-std::uint32_t queue_depth(BitRate rate, Nanoseconds rtt, Bytes message, std::uint32_t least, std::uint32_t device_limit) {
-  const auto flight = bytes_in_flight(rate, rtt).count;
+Bytes bytes_under_way(BitRate rate, Nanoseconds rtt, Bytes in_flight) {
+  return rate.bits_per_second == 0 ? in_flight : std::min(bytes_in_flight(rate, rtt), in_flight);
+}
+
+std::uint32_t queue_depth(Bytes under_way, Bytes message, std::uint32_t least, std::uint32_t device_limit) {
   const auto size = std::max<std::int64_t>(1, message.count);
-  const auto wanted = std::max<std::int64_t>(least, (flight + size - 1) / size);
+  const auto wanted = std::max<std::int64_t>(least, (under_way.count + size - 1) / size);
   return static_cast<std::uint32_t>(std::min<std::int64_t>(wanted, device_limit));
 }
 
@@ -21,10 +24,6 @@ std::uint8_t ack_timeout_exponent(Nanoseconds rtt) {
   auto exponent = kLeast;
   while (exponent < kMost && ack_timeout(exponent) < 4 * rtt) ++exponent;
   return exponent;
-}
-
-Bytes socket_buffer(BitRate rate, Nanoseconds rtt, Bytes message) {
-  return std::max(bytes_in_flight(rate, rtt), message);
 }
 
 std::string window_limit(std::string_view provider, Bytes mtu, Bytes message) {

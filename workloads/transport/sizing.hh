@@ -10,9 +10,12 @@
 
 namespace longhaul::workloads {
 
-/// Entries of a send queue that keep `rate` busy over `rtt` with messages of `message` bytes, at least `least`, at most
-/// the device's limit. Unknown rate (0): the least.
-std::uint32_t queue_depth(BitRate rate, Nanoseconds rtt, Bytes message, std::uint32_t least, std::uint32_t device_limit);
+/// Bytes that buffers and queues must hold: the bandwidth-delay product, but no more than the workload has under way.
+/// Unknown rate (0): what it has under way.
+Bytes bytes_under_way(BitRate rate, Nanoseconds rtt, Bytes in_flight);
+
+/// Entries of a send queue that hold `under_way` in messages of `message` bytes; at least `least`, at most the device's limit.
+std::uint32_t queue_depth(Bytes under_way, Bytes message, std::uint32_t least, std::uint32_t device_limit);
 
 /// The local ack time-out of a queue pair: 4.096 us x 2^exponent (InfiniBand specification 9.7.6.1.3).
 /// The smallest that is at least 4 round trips and at least 268 ms (TCP's least is 200 ms, and an emulated node may be
@@ -23,9 +26,6 @@ Nanoseconds ack_timeout(std::uint8_t exponent);
 /// Tries after the first, of both kinds; 7 means without end for "receiver not ready" (the harness has its own time-out).
 inline constexpr std::uint8_t kRetries = 7;
 inline constexpr std::uint8_t kReceiverNotReadyRetries = 7;
-
-/// Bytes that a socket's buffers should hold: the bandwidth-delay product, and one whole message.
-Bytes socket_buffer(BitRate rate, Nanoseconds rtt, Bytes message);
 
 /// Why the transport's window limits a message of this size, rather than link and delay; empty: it does not.
 /// rxe sends at most 128 packets of its MTU before an acknowledgement (RXE_MAX_UNACKED_PSNS).

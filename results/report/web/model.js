@@ -43,7 +43,10 @@ function drawn(cell) {
 
 function settle() {
   const keys = unique(ofMetric().map(cell => conditionKey(cell.conditions)));
-  if (!keys.includes(state.conditions)) state.conditions = keys[0] ?? null;
+  // Opens where there is most to compare.
+  const weight = key => 1000 * pairsOf(state.metric).filter(pair => conditionKey(pair.conditions) === key).length +
+    ofMetric().filter(cell => conditionKey(cell.conditions) === key).length;
+  if (!keys.includes(state.conditions)) state.conditions = keys.sort((a, b) => weight(b) - weight(a))[0] ?? null;
   if (!sizes().includes(state.size)) state.size = sizes()[0] ?? null;
   if (!delays().includes(state.delay)) state.delay = delays()[0] ?? null;
 }

@@ -15,6 +15,13 @@ function draw(id, option, why) {
     charts.set(id, echarts.init(element, null, {renderer: 'svg'}));
   }
   charts.get(id).setOption(option, {notMerge: true});
+  scalable(element);
+}
+
+// Without a view box the drawing could not be scaled to paper.
+function scalable(element) {
+  const svg = element.querySelector('svg');
+  svg?.setAttribute('viewBox', `0 0 ${svg.getAttribute('width')} ${svg.getAttribute('height')}`);
 }
 
 // One labelled row of buttons, or a list where there are many.
@@ -59,7 +66,7 @@ function render() {
   const size = state.size === null ? '' : `, ${bytes(state.size)}`;
   html('latency-title', `${escaped(spec.name[0].toUpperCase() + spec.name.slice(1))} against delay<span class="quiet">${escaped(size)}; bands: 95 % over runs</span>`);
   const found = selectedPairs().flatMap(pair => pair.crossovers).length;
-  html('ratio-title', `Sockets against RDMA<span class="quiet">${escaped(size)}; ${found ? 'dotted: where the verdict changes' : 'crossover: none found'}</span>`);
+  html('ratio-title', `Sockets against RDMA<span class="quiet">${escaped(size)}; ${!selectedPairs().length ? 'nothing to compare' : found ? 'dotted: where the verdict changes' : 'crossover: none found'}</span>`);
   draw('latency', ofConditions().length ? latencyOption() : null, 'No cell has been measured yet.');
   draw('ratio', ratioOption(), 'No pair of RDMA and sockets to compare.');
   document.getElementById('more').hidden = !ofConditions().length;
@@ -110,12 +117,17 @@ function setTheme(name) {
 }
 document.getElementById('theme').addEventListener('click', () => setTheme(theme() === 'dark' ? 'light' : 'dark'));
 dark.addEventListener('change', () => setTheme(dark.matches ? 'dark' : 'light'));
-const resize = () => charts.forEach(chart => chart.resize());
-window.addEventListener('resize', resize);
-// Paper is white and narrower than a screen.
+window.addEventListener('resize', () => {
+  if (window.matchMedia('print').matches) return;
+  charts.forEach(chart => {
+    chart.resize();
+    scalable(chart.getDom());
+  });
+});
+// Paper is white.
 let before = null;
-window.addEventListener('beforeprint', () => { before = theme(); setTheme('light'); resize(); });
-window.addEventListener('afterprint', () => { setTheme(before ?? 'light'); resize(); });
+window.addEventListener('beforeprint', () => { before = theme(); setTheme('light'); });
+window.addEventListener('afterprint', () => setTheme(before ?? 'light'));
 // `report.html#dark&size=16384&x=linear` opens like that, whatever the system prefers.
 const asked = decodeURIComponent(location.hash.slice(1)).split('&');
 for (const [name, value] of asked.map(text => text.split('='))) {

@@ -26,7 +26,7 @@ const trim = text => text.includes('.') ? text.replace(/\.?0+(?=$|\s)/, '') : te
 // A round number of nanoseconds, as asked for: 5 ms.
 const roundTime = ns => ns === 0 ? '0' : time(ns, 6).replace(/(\.\d*?)0+ /, '$1 ').replace(/\. /, ' ');
 const milliseconds = ns => String(+(ns / 1e6).toPrecision(6));
-const microseconds = ns => ns === null || ns === undefined ? BLANK : grouped((ns / 1e3).toFixed(1));
+const microseconds = ns => ns === null || ns === undefined ? BLANK : grouped((ns / 1e3).toFixed(1).replace(/^-0\.0$/, '0.0'));
 
 function bytes(count) {
   if (count === null || count === undefined) return '';

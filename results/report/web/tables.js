@@ -56,12 +56,11 @@ const sorting = {column: null, direction: 1};
 function renderCells() {
   const rows = data.cells.flatMap(cell => (cell.metrics.length ? cell.metrics : [null]).map(metric => ({cell, metric})));
   const columns = [
-    ['series', ({cell}) => labelOf(cell), ({cell}) => `${swatch(styleOf(cell))} ${escaped(labelOf(cell))}`],
+    ['series', ({cell}) => labelOf(cell), ({cell}) => `<span class="series">${swatch(styleOf(cell))} ${escaped(labelOf(cell))}</span>`],
     ['device', ({cell}) => cell.device, ({cell}) => escaped(cell.device || BLANK)],
     ['size', ({cell}) => cell.size ?? -1, ({cell}) => bytes(cell.size), true],
-    ['delay asked [ms]', ({cell}) => cell.delay, ({cell}) => cell.back.asked === cell.forward.asked ? milliseconds(cell.delay) : `${milliseconds(cell.forward.asked)} / ${milliseconds(cell.back.asked)}`, true],
-    ['achieved → [µs]', ({cell}) => cell.forward.achieved ?? -1, ({cell}) => achievedCell(cell.forward), true],
-    ['achieved ← [µs]', ({cell}) => cell.back.achieved ?? -1, ({cell}) => achievedCell(cell.back), true],
+    ['delay [ms]', ({cell}) => cell.delay, ({cell}) => cell.back.asked === cell.forward.asked ? milliseconds(cell.delay) : `${milliseconds(cell.forward.asked)} / ${milliseconds(cell.back.asked)}`, true],
+    ['achieved → / ← [µs]', ({cell}) => cell.forward.achieved ?? -1, ({cell}) => `${achievedCell(cell.forward)} / ${achievedCell(cell.back)}`, true],
     ['conditions', ({cell}) => conditionKey(cell.conditions), ({cell}) => Object.keys(cell.conditions).length ? escaped(conditionText(cell.conditions)) : BLANK],
     ['metric', ({metric}) => metric?.name ?? '', ({metric}) => escaped(metric?.name ?? BLANK)],
     ['median', ({metric}) => metric?.median ?? -1, ({metric}) => metric ? inUnit(metric.median, metric.unit) : BLANK, true],

@@ -39,7 +39,7 @@ SocketsConnection::SocketsConnection(OwnFd fd, const ConnectionPlan& plan) : fd_
   if (plan.prepare) plan.prepare(memory_.bytes());
   const auto link = link_facts(netdev_of(local_address(fd_.get())));
   const auto in_flight = Bytes{static_cast<std::int64_t>(plan.in_flight)};
-  const auto wanted = socket_buffer(BitRate{link.bits_per_second}, round_trip(fd_.get()), in_flight);
+  const auto wanted = bytes_under_way(BitRate{link.bits_per_second}, round_trip(fd_.get()), in_flight);
   for (auto limit : {size_buffer(fd_.get(), SO_SNDBUF, "send", wanted, send_buffer_limits()),
                      size_buffer(fd_.get(), SO_RCVBUF, "receive", wanted, receive_buffer_limits())})
     if (!limit.empty()) limits_.push_back(std::move(limit));

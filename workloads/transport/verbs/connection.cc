@@ -66,12 +66,9 @@ VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice
 }
 
 void VerbsConnection::create_queue_pair(const ConnectionPlan& plan, Nanoseconds rtt, const ibv_device_attr& limits) {
-  const auto rate = BitRate{link_facts(device_.netdev).bits_per_second};
-  const auto in_flight = std::min<std::int64_t>(static_cast<std::int64_t>(plan.in_flight), bytes_in_flight(rate, rtt).count);
-  const auto message = std::max<std::int64_t>(1, static_cast<std::int64_t>(plan.message));
-  // The bandwidth-delay product in messages, but no more than the workload has under way.
-  const auto wanted = std::max<std::int64_t>(plan.sends, (in_flight + message - 1) / message);
-  depth_ = static_cast<std::uint32_t>(std::min<std::int64_t>(wanted, limits.max_qp_wr));
+  const auto bytes = [](std::size_t count) { return Bytes{static_cast<std::int64_t>(count)}; };
+  const auto under_way = bytes_under_way(BitRate{link_facts(device_.netdev).bits_per_second}, rtt, bytes(plan.in_flight));
+  depth_ = queue_depth(under_way, bytes(plan.message), plan.sends, static_cast<std::uint32_t>(limits.max_qp_wr));
 
   const auto entries = static_cast<int>(depth_ + plan.receives + 1);
   queue_ = CompletionQueue{::ibv_create_cq(id_->verbs, std::min(entries, limits.max_cqe), nullptr, completion_channel_.get(), 0)};

@@ -1,0 +1,116 @@
+// The program itself: options, exit codes, output.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "common/child.hh"
+#include "common/frame.hh"
+
+namespace longhaul {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kBench = std::string{LONGHAUL_BINARY_DIR} + "/bin/longhaul-bench";
+
+// Both streams in one text: what a user sees.
+CommandOutput bench(const std::string& arguments) { return run_command({"/bin/sh", "-c", kBench + " " + arguments + " 2>&1"}); }
+
+TEST(Bench, SaysWhatItIs) {
+  EXPECT_THAT(bench("--version").out, HasSubstr("0.1.0"));
+  const auto help = bench("latency --help");
+  EXPECT_TRUE(help.exit.ok());
+  for (const auto* word : {"--min-samples", "--size", "--verify", "Examples:", "write_imm", "--bind", "--device"}) EXPECT_THAT(help.out, HasSubstr(word));
+}
+
+TEST(Bench, WrongOptionsAreNamed) {
+  const auto check = [](const std::string& arguments, const std::string& expected) {
+    const auto output = bench(arguments);
+    EXPECT_EQ(output.exit.code, 2) << arguments << "\n" << output.out;
+    EXPECT_THAT(output.out, HasSubstr(expected)) << arguments;
+  };
+  check("", "subcommand");
+  check("latency", "--listen");
+  check("latency --connect 127.0.0.1", "--transport");
+  check("latency --connect 127.0.0.1 --listen", "--listen");
+  check("latency --connect 127.0.0.1:x --transport tcp", "port");
+  check("latency --connect 127.0.0.1 --transport pigeon", "pigeon");
+  check("latency --connect 127.0.0.1 --transport tcp --size 1parsec", "--size 1parsec");
+  check("latency --connect 127.0.0.1 --transport tcp --op wrote", "did you mean 'write'");
+  check("latency --connect 127.0.0.1 --transport tcp --bind 203.0.113.9", "203.0.113.9");
+  check("latency --connect 127.0.0.1 --transport tcp --min-samples 0", "--min-samples");
+}
+
+TEST(Bench, FailuresHaveAnotherCodeAndAreJsonToo) {
+  const auto output = bench("latency --connect 127.0.0.1:1 --transport tcp --json");
+  EXPECT_EQ(output.exit.code, 1);
+  EXPECT_THAT(output.out, HasSubstr(R"("status":"failed")"));
+  EXPECT_THAT(output.out, HasSubstr("nobody listens"));
+}
+
+TEST(Bench, AServerIsSupervisedAndItsPortAndRecordCome) {
+  int fds[2];
+  ASSERT_EQ(::pipe(fds), 0);
+  const OwnFd reader{fds[0]};
+  OwnFd writer{fds[1]};
+  Child server{{.arguments = {kBench, "latency", "--listen", "--bind", "127.0.0.1", "--port", "0"},
+                .descriptors = {{writer.get(), 3}},
+                .environment = {"LONGHAUL_EVENT_FD=3"},
+                .working_directory = {}}};
+  writer.reset();
+  FrameDecoder decoder;
+  const auto next = [&] {
+    std::string frame;
+    char buffer[65536];
+    while (!decoder.next(frame)) {
+      const auto got = ::read(reader.get(), buffer, sizeof buffer);
+      if (got <= 0) return std::string{"end"};
+      EXPECT_TRUE(decoder.feed({buffer, static_cast<std::size_t>(got)}));
+    }
+    return frame;
+  };
+  const auto ready = next();
+  ASSERT_THAT(ready, HasSubstr(R"("kind":"ready")"));
+  const auto at = ready.find("\"port\":") + 7;
+  const auto port = ready.substr(at, ready.find_first_of(",}", at) - at);
+  const auto client = bench("latency --connect 127.0.0.1:" + port + " --transport tcp --duration 20ms --warmup 1ms --json --verify --size 100B");
+  EXPECT_TRUE(client.exit.ok()) << client.out;
+  for (const auto* word : {R"("p50")", R"("client")", R"("server")", R"("verify":1)"}) EXPECT_THAT(client.out, HasSubstr(word));
+  EXPECT_THAT(next(), HasSubstr("window_start"));
+  EXPECT_THAT(next(), HasSubstr("window_stop"));
+  EXPECT_THAT(next(), HasSubstr(R"("kind":"record")"));
+  EXPECT_EQ(next(), "end");
+  const auto exit = server.wait(std::chrono::seconds{5});
+  ASSERT_TRUE(exit);
+  EXPECT_TRUE(exit->ok());
+}
+
+TEST(Bench, CtrlCEndsAServerCleanly) {
+  Child server{{.arguments = {kBench, "latency", "--listen", "--bind", "127.0.0.1", "--port", "0", "--json"},
+                .descriptors = {},
+                .environment = {},
+                .working_directory = {}}};
+  usleep(100'000);
+  server.send_signal(SIGINT);
+  const auto exit = server.wait(std::chrono::seconds{5});
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->code.value_or(-1), 130) << exit->text();
+}
+
+TEST(Bench, ATableForPeople) {
+  Child server{{.arguments = {kBench, "latency", "--listen", "--bind", "127.0.0.1", "--port", "17470", "--once"},
+                .descriptors = {},
+                .environment = {},
+                .working_directory = {}}};
+  CommandOutput output;
+  for (int i = 0; i < 50; ++i) {
+    output = bench("latency --connect 127.0.0.1:17470 --transport tcp --duration 20ms --completion event");
+    if (output.exit.ok()) break;
+    usleep(50'000);
+  }
+  for (const auto* word : {"p99.99", "min", "64B", "[us]", "MTU", "congestion control", "CPU of the server", "half of the round trip"})
+    EXPECT_THAT(output.out, HasSubstr(word));
+  server.wait(std::chrono::seconds{5});
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,78 @@
+// A server in a thread, and a client's options for it: what tests of whole runs need.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <optional>
+#include <thread>
+
+#include "workloads/harness/client.hh"
+#include "workloads/harness/server.hh"
+#include "workloads/suite/catalog.hh"
+
+namespace longhaul::workloads {
+
+/// A descriptor that a test makes readable as Ctrl-C would.
+class StopSwitch {
+ public:
+  StopSwitch() : fd_(::eventfd(0, EFD_NONBLOCK)) {}
+  int fd() const { return fd_.get(); }
+  void press() const {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto put = ::write(fd_.get(), &one, sizeof one);
+  }
+
+ private:
+  OwnFd fd_;
+};
+
+inline Parameters quick(Parameters more = {}) {
+  more.try_emplace("duration", 20'000'000);
+  more.try_emplace("warmup", 2'000'000);
+  more.try_emplace("timeout", 2'000'000'000);
+  return more;
+}
+
+inline ClientOptions towards(std::uint16_t port, Parameters parameters, std::string transport = "tcp") {
+  ClientOptions options;
+  options.server = {"127.0.0.1", port};
+  options.transport = std::move(transport);
+  options.parameters = std::move(parameters);
+  return options;
+}
+
+inline Attempt<ClientResult> run_latency(const ClientOptions& options, Events& events, int stop = -1) {
+  return run_client(options, *find_workload("latency"), *find_runner("latency"), events, stop);
+}
+
+/// Serves clients on a loopback port until it goes.
+class ServerThread {
+ public:
+  ServerThread() : server_(Server::open({"127.0.0.1", 0, ""})), thread_([this] { loop(); }) {}
+  ~ServerThread() { end(); }
+  std::uint16_t port() const { return server_->port(); }
+  void interrupt() const { stop_.press(); }
+  /// Ends it; then results() may be read.
+  void end() {
+    if (!thread_.joinable()) return;
+    stop_.press();
+    thread_.join();
+  }
+  std::vector<Attempt<Served>> results;
+
+ private:
+  void loop() {
+    Events events;
+    try {
+      for (;;) results.push_back(server_->serve_one(events, stop_.fd()));
+    } catch (const Interrupted&) {
+    }
+  }
+  StopSwitch stop_;
+  Attempt<Server> server_;
+  std::thread thread_;
+};
+
+}  // namespace longhaul::workloads

@@ -1,0 +1,172 @@
+#include "workloads/harness/loop.hh"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "observe/clock.hh"
+#include "tests/workloads/fake.hh"
+
+namespace longhaul::workloads {
+namespace {
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+
+// An operation that takes so many looks.
+class Countdown final : public Lane {
+ public:
+  explicit Countdown(int looks) : looks_(looks) {}
+  void start() override {
+    ++started;
+    left_ = looks_;
+  }
+  bool advance() override { return looks_ > 0 && left_ > 0 && --left_ == 0; }
+  void inspect() override { ++inspected; }
+  Connection& connection() override { return connection_; }
+  int started = 0;
+  int inspected = 0;
+
+ private:
+  int looks_;
+  int left_ = 0;
+  FakeConnection connection_{1};
+};
+
+struct Counted {
+  Lanes lanes;
+  std::vector<Countdown*> raw;
+};
+Counted countdowns(std::initializer_list<int> looks) {
+  Counted counted;
+  for (const int n : looks) {
+    auto lane = std::make_unique<Countdown>(n);
+    counted.raw.push_back(lane.get());
+    counted.lanes.push_back(std::move(lane));
+  }
+  return counted;
+}
+
+TEST(Window, LastsForBothItsDurationAndItsSamples) {
+  Window window{1000, 3};
+  window.open(5000);
+  EXPECT_FALSE(window.over(5999, 100));
+  EXPECT_TRUE(window.over(6000, 3));
+  EXPECT_FALSE(window.over(9000, 2));
+}
+
+TEST(Pace, ReadsTheClockSeldomAndIsDueOncePerInterval) {
+  Pace pace{100};
+  int looks = 0;
+  for (int i = 0; i < 1024; ++i) looks += pace.worth_a_look() ? 1 : 0;
+  EXPECT_EQ(looks, 4);
+  EXPECT_TRUE(pace.due(1000));
+  EXPECT_FALSE(pace.due(1099));
+  EXPECT_TRUE(pace.due(1100));
+}
+
+TEST(Loop, CountsEveryOperationOnceAndKeepsTheFirstInOrder) {
+  const auto counted = countdowns({3});
+  LoopOptions options;
+  options.raw_limit = 5;
+  const auto samples = run_operations(counted.lanes, Window{0, 20}, options);
+  EXPECT_EQ(samples.histogram.count(), 20U);
+  EXPECT_EQ(counted.raw[0]->started, 20);
+  EXPECT_EQ(samples.raw.size(), 5U);
+  EXPECT_EQ(counted.raw[0]->inspected, 0);
+}
+
+TEST(Loop, WindowStaysOpenForItsDuration) {
+  const auto counted = countdowns({1});
+  const auto before = observe::raw_time();
+  const auto samples = run_operations(counted.lanes, Window{2 * kMillisecond, 1}, {});
+  EXPECT_GE(observe::raw_time() - before, 2 * kMillisecond);
+  EXPECT_GT(samples.histogram.count(), 1U);
+}
+
+TEST(Loop, LanesThatAreUnderWayComeToTheirEnd) {
+  const auto counted = countdowns({1, 50, 7});
+  const auto samples = run_operations(counted.lanes, Window{0, 100}, {});
+  int started = 0;
+  for (const auto* lane : counted.raw) started += lane->started;
+  EXPECT_EQ(samples.histogram.count(), static_cast<std::uint64_t>(started));
+  EXPECT_GE(samples.histogram.count(), 100U);
+}
+
+TEST(Loop, InspectsBetweenOperationsUntimed) {
+  class Slow final : public Lane {
+   public:
+    void start() override {}
+    bool advance() override { return true; }
+    void inspect() override { std::this_thread::sleep_for(std::chrono::milliseconds{2}); }
+    Connection& connection() override { return connection_; }
+    FakeConnection connection_{1};
+  };
+  Lanes lanes;
+  lanes.push_back(std::make_unique<Slow>());
+  LoopOptions options;
+  options.inspecting = true;
+  const auto samples = run_operations(lanes, Window{0, 5}, options);
+  EXPECT_LT(samples.histogram.quantile(0.5), 1'000'000);
+}
+
+TEST(Loop, DividesWhatItMeasures) {
+  class Fixed final : public Lane {
+   public:
+    void start() override { started_ = observe::raw_time(); }
+    bool advance() override { return observe::raw_time() - started_ >= kMillisecond; }
+    Connection& connection() override { return connection_; }
+    FakeConnection connection_{1};
+    std::int64_t started_ = 0;
+  };
+  Lanes lanes;
+  lanes.push_back(std::make_unique<Fixed>());
+  LoopOptions options;
+  options.divisor = 2;
+  const auto samples = run_operations(lanes, Window{0, 3}, options);
+  EXPECT_GE(samples.histogram.min(), kMillisecond / 2);
+  EXPECT_LT(samples.histogram.min(), kMillisecond);
+}
+
+TEST(Loop, NoProgressIsAnErrorWithinTheTimeout) {
+  for (const bool sleeping : {false, true}) {
+    const auto counted = countdowns({0});
+    LoopOptions options;
+    options.sleeping = sleeping;
+    options.timeout = 20 * kMillisecond;
+    const auto before = observe::raw_time();
+    try {
+      run_operations(counted.lanes, Window{0, 1}, options);
+      FAIL() << "it ended without an operation";
+    } catch (const std::system_error& error) {
+      EXPECT_EQ(error.code().value(), ETIMEDOUT);
+      EXPECT_THAT(error.what(), testing::HasSubstr("20ms"));
+    }
+    EXPECT_LT(observe::raw_time() - before, 2000 * kMillisecond);
+  }
+}
+
+TEST(Loop, ATickEndsAServer) {
+  for (const bool sleeping : {false, true}) {
+    const auto counted = countdowns({0});
+    int ticks = 0;
+    LoopOptions options;
+    options.sleeping = sleeping;
+    options.tick = [&] { return ++ticks < 3; };
+    serve(counted.lanes, options);
+    EXPECT_EQ(ticks, 3);
+  }
+}
+
+TEST(Loop, ADescriptorWakesASleepingServerAtOnce) {
+  const OwnFd event{::eventfd(1, EFD_NONBLOCK)};
+  LoopOptions options;
+  options.sleeping = true;
+  options.wake_fds = {event.get(), -1};
+  options.tick = [] { return false; };
+  const auto before = observe::raw_time();
+  serve({}, options);
+  EXPECT_LT(observe::raw_time() - before, 40 * kMillisecond);
+}
+
+}  // namespace
+}  // namespace longhaul::workloads
