@@ -270,9 +270,10 @@ std::vector<Service> services(const GuestView& view) {
     if (has(view, "longhaul-agent"))
       out.push_back({"agent-" + node->name, keep_alive("agent of " + node->name, "", agent_command(view, *node))});
   }
-  // By nc, one process a connection: as a server of its own dropbear takes five log-ins at a time and hangs up on more.
-  out.push_back(
-      {"dropbear", keep_alive("dropbear", "", "nc -ll -p 22 -e dropbear -i -s -j -k -r /etc/dropbear/hostkey")});
+  // One process a connection: as a server of its own dropbear takes five log-ins at a time and hangs up on more.
+  out.push_back({"dropbear", keep_alive("dropbear", "",
+                                        "tcpserver -b 128 -c 128 -HR -l lab 0 22 dropbear -i -s -j -k -r "
+                                        "/etc/dropbear/hostkey")});
   return out;
 }
 

@@ -108,6 +108,22 @@ class Receiver {
   std::array<mmsghdr, kBatch> messages_{};
 };
 
+// What a verdict lets go is sent on from this thread, and waits at the next interface in a queue of this thread's
+// processor: after a move to another one, later packets could overtake earlier ones.
+void stay_on_one_processor(const PacketQueue& queue) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) == 0) return;
+  int wanted = queue.number % CPU_COUNT(&allowed);
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &allowed) || wanted-- > 0) ++cpu;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  if (const int error = pthread_setaffinity_np(pthread_self(), sizeof one, &one); error != 0)
+    log::warn("netfilter queue {} may move between processors and reorder packets: {}", queue.number, errno_text(error));
+}
+
 }  // namespace
 
 QueueWorker::QueueWorker(const PacketQueue& queue, const WorkerOptions& options)
@@ -138,6 +154,7 @@ QueueWorker::~QueueWorker() {
 void QueueWorker::run() noexcept {
   pthread_setname_np(pthread_self(), fmt::format("q-{}", queue_.interface).substr(0, 15).c_str());
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  stay_on_one_processor(queue_);
   // Before busy workloads when they share a processor. Without the privilege the delays are as good as the scheduler
   // is.
   const sched_param priority{.sched_priority = 1};

@@ -16,11 +16,11 @@ double distance(std::int64_t a, std::int64_t b) {
   return std::abs(std::log1p(static_cast<double>(a)) - std::log1p(static_cast<double>(b)));
 }
 
-std::int64_t median(std::vector<std::int64_t> values) {
+std::int64_t midhinge(std::vector<std::int64_t> values) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
-  const auto middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  const auto quarter = values.size() / 4;
+  return (values[quarter] + values[values.size() - 1 - quarter]) / 2;
 }
 
 // More entries than a campaign has delays would be somebody's sweep; the oldest go.
@@ -34,7 +34,7 @@ Nanoseconds Calibration::estimate(std::string_view engine, Way way, Nanoseconds 
     if (entry.engine != engine || entry.way != name_of(way)) continue;
     if (best == nullptr || distance(entry.delay, delay.count()) < distance(best->delay, delay.count())) best = &entry;
   }
-  return Nanoseconds{best == nullptr ? 0 : median(best->recent)};
+  return Nanoseconds{best == nullptr ? 0 : midhinge(best->recent)};
 }
 
 void Calibration::learn(std::string_view engine, Way way, Nanoseconds delay, Nanoseconds late) {

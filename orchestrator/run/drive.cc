@@ -247,64 +247,76 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
     probes = Pending<Result<agents::ProbeResult>>::launch(
         executor, prober->probe(link.from.address, link.to.address, count, interval, wan_.probe_timeout()));
   };
+  // While the processes write their records and go: nothing of the run is on the path any more.
+  Pending<PathSurvey> surveyed;
   hooks.window_closed = [&] {
+    surveyed = Pending<PathSurvey>::launch(executor, survey(std::move(probes)));
     if (!following || prepared_) return;
     prepared_for_ = following;
     prepared_ = Pending<Server>::launch(executor, start_server(nodes_, request(*following)));
   };
   auto outcome = co_await execute(nodes_, asked, std::move(server), hooks);
 
-  if (probes) {
-    auto result = co_await probes.wait();
-    if (result) evidence.round_trips = std::move(result->round_trips);
-  }
   record.status = outcome.status;
   record.message = std::move(outcome.message);
   record.nodes = std::move(outcome.nodes);
   record.finished = now();
   manifest_.measuring += outcome.measuring;
   const bool measured = record.status == Status::ok || record.status == Status::limited;
-  if (measured) {
-    co_await judge(record, std::move(evidence));
-  } else if (record.status == Status::failed) {
+  if (!surveyed && measured) surveyed = Pending<PathSurvey>::launch(executor, survey(std::move(probes)));
+  if (surveyed) {
+    auto path = co_await surveyed.wait();
+    if (measured) judge(record, std::move(evidence), std::move(path));
+  } else if (probes) {
+    co_await probes.wait();
+  }
+  if (record.status == Status::failed) {
     in_place_ = false;  // whatever killed the run may have touched the router, too
     if (!interrupted_) stale_baseline_ = true;
   }
   co_return record;
 }
 
-Awaitable<void> Driver::judge(RunRecord& record, PathEvidence evidence) {
+Awaitable<PathSurvey> Driver::survey(Pending<Result<agents::ProbeResult>> probes) {
+  PathSurvey path;
+  if (probes) {
+    auto result = co_await probes.wait();
+    if (result) path.round_trips = std::move(result->round_trips);
+  }
+  path.during = co_await wan_.take_report();
+  if (path.during) path.after = co_await wan_.measure(block_links_);
+  co_return path;
+}
+
+void Driver::judge(RunRecord& record, PathEvidence evidence, PathSurvey path) {
   std::string why;
   const bool wan = block_links_.front().path == "wan";
-  auto during = co_await wan_.take_report();
-  Result<PathMeasurement> after;
-  if (during) after = co_await wan_.measure(block_links_);
-  if (!during || !after) {
+  evidence.round_trips = std::move(path.round_trips);
+  if (!path.during || !path.after) {
     record.status = Status::failed;
-    record.message = fmt::format("the path could not be measured: {}", (during ? after.error() : during.error()).message);
-    in_place_ = false;
-    stale_baseline_ = true;
-    co_return;
+    record.message = fmt::format("the path could not be measured: {}", (path.during ? path.after.error() : path.during.error()).message);
+    return;
   }
-  evidence.during = std::move(*during);
+  evidence.during = std::move(*path.during);
   if (wan) {
-    evidence.after = achieved(after->report);
+    const auto& after = path.after->report;
+    evidence.after = achieved(after);
     why = wan_.lost(evidence.during);
-    if (why.empty()) why = wan_.lost(after->report);
+    if (why.empty()) why = wan_.lost(after);
     if (!why.empty()) stale_baseline_ = true;
     if (why.empty() && evidence.probes >= kFewestSamples) {  // else the window is too short to be told apart from before and after
       const auto busy = off_target(wan_.asked(), evidence.during, wan_.emulated(), Load::busy);
       if (!busy.empty()) why = fmt::format("during the run, {}", busy);
     }
     if (why.empty()) {
-      const auto idle = off_target(wan_.asked(), after->report, wan_.emulated(), Load::idle);
+      const auto idle = off_target(wan_.asked(), after, wan_.emulated(), Load::idle);
       if (!idle.empty()) why = fmt::format("after the run, {}", idle);
     }
     last_achieved_ = evidence.after;
   }
   evidence.within_tolerance = why.empty();
   record.path = path_record(evidence);
-  if (why.empty()) co_return;
+  if (why.empty()) return;
   record.status = Status::refused;
   record.message = std::move(why);
   in_place_ = false;

@@ -33,6 +33,13 @@ struct DriveOptions {
   int attempts = Schedule::kAttempts;
 };
 
+/// The path during a run and after it.
+struct PathSurvey {
+  std::vector<std::int64_t> round_trips;  ///< during, ns, at the client
+  Result<degen::Report> during;
+  Result<PathMeasurement> after;
+};
+
 class Driver {
  public:
   /// Everything by reference must outlive this. `manifest` is this campaign's, with its cells; an earlier session's times
@@ -60,7 +67,8 @@ class Driver {
   Awaitable<Result<void>> run_block(Block block);
   Awaitable<std::string> put_in_place(Block block, bool announce, Status& status);
   Awaitable<RunRecord> run_one(PlannedRun planned, std::optional<PlannedRun> following);
-  Awaitable<void> judge(RunRecord& record, PathEvidence evidence);
+  Awaitable<PathSurvey> survey(Pending<Result<agents::ProbeResult>> probes);
+  void judge(RunRecord& record, PathEvidence evidence, PathSurvey path);
   Awaitable<void> drop_prepared();
   std::optional<PlannedRun> keep(const RunRecord& record, const PlannedRun& planned, Result<void>& kept);
   Result<void> record_unsupported();

@@ -33,11 +33,16 @@ TEST(Calibration, OneSpoiltMeasureDoesNotCountALastingChangeDoes) {
   Calibration calibration;
   for (const auto late : {200us, 210us, 190us, 9000us}) calibration.learn("netem", Way::forward, 1ms, late);
   EXPECT_EQ(calibration.estimate("netem", Way::forward, 1ms), 205us);
-  for (std::size_t i = 0; i < kRemembered / 2 + 1; ++i) calibration.learn("netem", Way::forward, 1ms, 300us);
-  EXPECT_EQ(calibration.estimate("netem", Way::forward, 1ms), 300us);
   for (std::size_t i = 0; i < kRemembered; ++i) calibration.learn("netem", Way::forward, 1ms, 400us);
   EXPECT_EQ(calibration.estimate("netem", Way::forward, 1ms), 400us);
   EXPECT_EQ(calibration.lateness[0].recent.size(), kRemembered);
+}
+
+TEST(Calibration, CalmAndBusyWindowsAreServedAlike) {
+  Calibration calibration;
+  for (int run = 0; run < 5; ++run)
+    for (const auto late : {200us, 480us, 210us}) calibration.learn("netem", Way::forward, 1ms, late);
+  EXPECT_EQ(calibration.estimate("netem", Way::forward, 1ms), 340us);
 }
 
 TEST(Calibration, SurvivesItsFile) {

@@ -139,11 +139,11 @@ TEST_F(Campaign, CtrlCCleansUpAndKeepsWhatWasMeasured) {
 TEST_F(Campaign, SurvivesTheDeathOfItsParts) {
   auto process = start_longhaul(command(), log());
   wait_for_runs(2);
-  lab().on("client", "pkill -KILL longhaul-bench");
+  lab().signal("client", "KILL", "longhaul-bench latency");
   wait_for_runs(5);
-  lab().on("router", "pkill -KILL -f 'degen serve'");
+  lab().signal("router", "KILL", "degen serve ");
   wait_for_runs(8);
-  lab().on("client", "pkill -KILL -o longhaul-agent");
+  lab().signal("client", "KILL", "longhaul-agent --node client ");
   const auto ended = process.wait(4min);
   ASSERT_TRUE(ended) << read_file(log());
   if (ended->code != 0) {  // a part was away for longer than the retries: then --resume completes it

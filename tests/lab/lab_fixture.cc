@@ -81,6 +81,12 @@ std::string BootedLab::must(const std::string& node, const std::string& script) 
   return outcome.out;
 }
 
+void BootedLab::signal(const std::string& node, const std::string& signal, const std::string& text) const {
+  // In brackets, so that the search does not find itself.
+  must(node, fmt::format("for p in $(ps -o pid,args | grep '[{}]{}' | grep -v 'sh -c' | awk '{{print $1}}'); do kill -{} $p; done",
+                         text.front(), text.substr(1), signal));
+}
+
 void BootedLab::install(const std::string& node, const std::string& program) const {
   const auto copied = run({bin("longhaul"), "lab", "exec", "--name", name_, node, "--", "sh", "-c",
                            fmt::format("cat >/tmp/{0} && chmod +x /tmp/{0}", program)},
