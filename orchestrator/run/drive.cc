@@ -340,7 +340,7 @@ std::optional<PlannedRun> Driver::keep(const RunRecord& record, const PlannedRun
   const auto* metric = campaign_.workload.metrics.empty() ? nullptr : &campaign_.workload.metrics.front();
   auto message = record.message;
   if (again) message += "; it is repeated";
-  else if (schedule_.given_up(planned.cell)) message += fmt::format("; given up after {} attempts", options_.attempts);
+  else if (schedule_.given_up(planned.cell)) message += fmt::format("; given up after {} attempts", schedule_.limit(record.status));
   emit(RunFinished{.run_id = record.run_id,
                    .cell = describe(campaign_, cells_[planned.cell].cell),
                    .status = record.status,

@@ -91,7 +91,7 @@ std::optional<Block> Schedule::next_block() {
   }
   auto block = std::move(queue_.back());
   queue_.pop_back();
-  for (const auto& run : block.runs) progress_[run.cell].failures = 0;
+  for (const auto& run : block.runs) progress_[run.cell].spoilt.clear();
   return block;
 }
 
@@ -99,7 +99,7 @@ std::optional<PlannedRun> Schedule::finished(const PlannedRun& run, Status statu
   auto& progress = progress_[run.cell];
   mark(progress, run.repetition, run.attempt, status, value);
   if (status != Status::refused && status != Status::failed) return std::nullopt;
-  if (++progress.failures >= attempts_) {
+  if (++progress.spoilt[status] >= limit(status)) {
     progress.given_up = true;
     return std::nullopt;
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,11 +34,12 @@ struct Block {
 using Precision = std::function<std::optional<double>(const std::vector<double>&)>;
 
 /// The state of a campaign: which runs exist, and what follows from them. A run that is refused or failed is repeated
-/// within its block, at most `attempts` times in all; then its cell is given up for this session. One that is
-/// unsupported ends its cell for good.
+/// within its block: a failed one is tried at most `attempts` times in all, one that the WAN spoilt kRefusals times; then its
+/// cell is given up for this session. One that is unsupported ends its cell for good.
 class Schedule {
  public:
   static constexpr int kAttempts = 3;
+  static constexpr int kRefusals = 6;  ///< more: what was refused is the machine's mood, not the cell's nature
 
   Schedule(const std::vector<CampaignCell>& cells, RepeatRule rule, std::uint64_t seed, Precision precision,
            int attempts = kAttempts);
@@ -51,6 +53,9 @@ class Schedule {
 
   /// Takes the outcome of a run; returns the run to add to the end of the block when it is to be repeated.
   std::optional<PlannedRun> finished(const PlannedRun& run, Status status, std::optional<double> value);
+
+  /// How many failed, or refused, runs in a block give a cell up.
+  int limit(Status status) const { return status == Status::refused ? kRefusals : attempts_; }
 
   /// Runs that are still to come as far as one can know: up to each cell's minimum, and one for each cell that is not yet
   /// precise.
@@ -69,7 +74,7 @@ class Schedule {
     std::vector<bool> done;         ///< by repetition
     std::vector<int> next_attempt;  ///< by repetition
     std::vector<double> values;     ///< headline metric of the runs that count
-    int failures = 0;               ///< of the current repetition, in this session
+    std::map<Status, int> spoilt;   ///< refused and failed runs of the current repetition, in this session
     bool unsupported = false;
     bool given_up = false;
   };

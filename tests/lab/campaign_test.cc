@@ -52,7 +52,8 @@ class Campaign : public ::testing::Test {
     ASSERT_TRUE(store) << store.error().message;
     std::multiset<std::pair<std::string, int>> ok;
     std::set<std::string> ids;
-    for (const auto& run : store->runs().value()) {
+    const auto all = store->runs().value();
+    for (const auto& run : all) {
       EXPECT_TRUE(ids.insert(run.run_id).second) << run.run_id << " twice";
       if (run.status == Status::ok) ok.emplace(run.cell_id, run.repetition);
     }
@@ -139,11 +140,11 @@ TEST_F(Campaign, CtrlCCleansUpAndKeepsWhatWasMeasured) {
 TEST_F(Campaign, SurvivesTheDeathOfItsParts) {
   auto process = start_longhaul(command(), log());
   wait_for_runs(2);
-  lab().signal("client", "KILL", "longhaul-bench latency");
+  ASSERT_TRUE(lab().signal("client", "KILL", "longhaul-bench latency"));
   wait_for_runs(5);
-  lab().signal("router", "KILL", "degen serve ");
+  ASSERT_TRUE(lab().signal("router", "KILL", "degen serve "));
   wait_for_runs(8);
-  lab().signal("client", "KILL", "longhaul-agent --node client ");
+  ASSERT_TRUE(lab().signal("client", "KILL", "longhaul-agent --node client "));
   const auto ended = process.wait(4min);
   ASSERT_TRUE(ended) << read_file(log());
   if (ended->code != 0) {  // a part was away for longer than the retries: then --resume completes it

@@ -40,8 +40,8 @@ class CompactLab : public ::testing::Test {
     return json::parse(lab().must("router", "degen show --json"));
   }
   static void clear() { 
-    lab().signal("router", "INT", "degen apply ");
-    lab().must("router", "sleep 0.3; degen clear --force >/dev/null");
+    lab().must("router", "p=$(ps -o pid,args | grep '[d]egen apply ' | grep -v 'sh -c' | awk '{print $1}'); [ -z \"$p\" ] || kill -INT $p\n"
+                         "sleep 0.3; degen clear --force >/dev/null");
   }
 
  private:
@@ -68,11 +68,14 @@ TEST_F(CompactLab, ExecPassesInputOutputAndExitCode) {
 TEST_F(CompactLab, PeersMeasureAcrossTheRouter) {
   const auto counters = [&] { return lab().must("router", "cat /sys/class/net/ra0/statistics/rx_packets /sys/class/net/rb0/statistics/tx_packets"); };
   const auto before = counters();
-  const auto out = lab().must("client", "ib_write_lat -F -s 64 -n 500 -d rxe_b0 >/dev/null 2>&1 & sleep 1\n"
+  const auto out = lab().must("client", "ib_write_lat -F -s 64 -n 500 -d rxe_b0 >/dev/null 2>&1 &\n"
+                                        "until ss -Hltn 'sport = :18515' | grep -q .; do sleep 0.1; done\n"
                                         "ib_write_lat -F -s 64 -n 500 -d $LONGHAUL_DEVICE $LONGHAUL_PEER; e=$?; wait; exit $e");
   EXPECT_NE(out.find("t_typical"), std::string::npos) << out;
   EXPECT_NE(before, counters());
-  lab().must("client", "rping -s -a $LONGHAUL_PEER_SIW -C 3 >/dev/null 2>&1 & sleep 1; rping -c -a $LONGHAUL_PEER_SIW -I $LONGHAUL_ADDR_SIW -C 3");
+  lab().must("client", "rping -s -a $LONGHAUL_PEER_SIW -C 3 >/dev/null 2>&1 &\n"
+                       "until rdma resource show cm_id | grep -q LISTEN; do sleep 0.1; done\n"
+                       "rping -c -a $LONGHAUL_PEER_SIW -I $LONGHAUL_ADDR_SIW -C 3");
 }
 
 TEST_F(CompactLab, LatencyByEveryOperation) {
@@ -141,7 +144,7 @@ TEST_F(CompactLab, TenThousandPacketsPassInOrder) {
 TEST_F(CompactLab, KillingDegenLeavesAnUnimpairedRouter) {
   for (const std::string engine : {"netem", "nfqueue"}) {
     applied("--delay 20ms --engine " + engine, 1);
-    lab().signal("router", "KILL", "degen serve ");
+    ASSERT_TRUE(lab().signal("router", "KILL", "degen serve "));
     std::this_thread::sleep_for(3s);
     EXPECT_EQ(lab().must("router", "tc qdisc show | grep -c netem; true"), "0\n");
     EXPECT_EQ(lab().must("router", "nft list tables | grep -c degen; true"), "0\n");
@@ -151,7 +154,7 @@ TEST_F(CompactLab, KillingDegenLeavesAnUnimpairedRouter) {
 
 TEST_F(CompactLab, ALostClientLeavesAnUnimpairedRouter) {
   applied("--delay 20ms", 1);
-  lab().signal("router", "KILL", "degen apply ");
+  ASSERT_TRUE(lab().signal("router", "KILL", "degen apply "));
   std::this_thread::sleep_for(500ms);
   EXPECT_EQ(lab().must("router", "tc qdisc show | grep -c netem; true"), "0\n");
 }
@@ -171,7 +174,7 @@ TEST_F(CompactLab, AKilledAgentComesBack) {
   EXPECT_EQ(lab().must("client", listening), "1\n");
   const auto pid = "ps -o pid,args | grep '[l]onghaul-agent --node client ' | awk '{print $1}'";
   const auto before = lab().must("client", pid);
-  lab().signal("client", "KILL", "longhaul-agent --node client ");
+  ASSERT_TRUE(lab().signal("client", "KILL", "longhaul-agent --node client "));
   std::this_thread::sleep_for(2s);
   EXPECT_EQ(lab().must("client", listening), "1\n");
   EXPECT_NE(lab().must("client", pid), before);

@@ -81,10 +81,11 @@ std::string BootedLab::must(const std::string& node, const std::string& script) 
   return outcome.out;
 }
 
-void BootedLab::signal(const std::string& node, const std::string& signal, const std::string& text) const {
+bool BootedLab::signal(const std::string& node, const std::string& signal, const std::string& text) const {
   // In brackets, so that the search does not find itself.
-  must(node, fmt::format("for p in $(ps -o pid,args | grep '[{}]{}' | grep -v 'sh -c' | awk '{{print $1}}'); do kill -{} $p; done",
-                         text.front(), text.substr(1), signal));
+  const auto find = fmt::format("ps -o pid,args | grep '[{}]{}' | grep -v 'sh -c' | awk '{{print $1}}'", text.front(), text.substr(1));
+  return on(node, fmt::format("for i in $(seq 50); do p=$({}); [ -n \"$p\" ] && kill -{} $p && exit 0; sleep 0.1; done; exit 1", find, signal))
+             .code == 0;
 }
 
 void BootedLab::install(const std::string& node, const std::string& program) const {

@@ -40,8 +40,8 @@ class BootedLab {
   Outcome on(const std::string& node, const std::string& script) const;
   /// The same; fails the test when it does not exit with 0. Returns its standard output.
   std::string must(const std::string& node, const std::string& script) const;
-  /// Sends a signal to the programs on a node whose command line has this text.
-  void signal(const std::string& node, const std::string& signal, const std::string& text) const;
+  /// Sends a signal to the programs on a node whose command line has this text; false when after 5 s there is none.
+  [[nodiscard]] bool signal(const std::string& node, const std::string& signal, const std::string& text) const;
   /// Copies a program of the build into /tmp of the node and makes it executable.
   void install(const std::string& node, const std::string& program) const;
 
