@@ -122,7 +122,9 @@ Child& Child::operator=(Child&& other) noexcept {
   return *this;
 }
 
-Child::~Child() { end(); }
+Child::~Child() {
+  end();
+}
 
 void Child::end() noexcept {
   if (!running()) return;

@@ -21,12 +21,12 @@ struct ChildExit {
 };
 
 struct ChildOptions {
-  std::vector<std::string> arguments;                  ///< argv; [0] is looked up on PATH when it has no slash
-  std::vector<std::pair<int, int>> descriptors;        ///< (ours, the child's number); all others are closed on exec
-  std::vector<std::string> environment;                ///< "NAME=value", added to ours
-  std::string working_directory;                       ///< empty: ours
-  bool die_with_parent = true;                         ///< SIGKILL when the spawning THREAD ends (prctl(2))
-  bool new_process_group = false;                      ///< so that a terminal's Ctrl-C does not reach it
+  std::vector<std::string> arguments;            ///< argv; [0] is looked up on PATH when it has no slash
+  std::vector<std::pair<int, int>> descriptors;  ///< (ours, the child's number); all others are closed on exec
+  std::vector<std::string> environment;          ///< "NAME=value", added to ours
+  std::string working_directory;                 ///< empty: ours
+  bool die_with_parent = true;                   ///< SIGKILL when the spawning THREAD ends (prctl(2))
+  bool new_process_group = false;                ///< so that a terminal's Ctrl-C does not reach it
 };
 
 /// Move-only owner of a running child. The destructor kills (SIGKILL) and reaps a child that still runs.

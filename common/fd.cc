@@ -16,7 +16,9 @@ OwnFd& OwnFd::operator=(OwnFd&& other) noexcept {
   return *this;
 }
 
-OwnFd::~OwnFd() { reset(); }
+OwnFd::~OwnFd() {
+  reset();
+}
 
 void OwnFd::reset() noexcept {
   // EINTR from close means the descriptor is gone on Linux: closing again could hit another thread's.

@@ -12,10 +12,10 @@ namespace longhaul {
 /// What a program exits with; 0 is success. CLI11's own usage errors are mapped to `usage`.
 enum class ExitCode : int {
   ok = 0,
-  failure = 1,      ///< the environment failed: a system call, a lost peer
-  usage = 2,        ///< bad options, bad campaign file, bad input file
-  incomplete = 3,   ///< `run`: at least one cell is refused or failed
-  interrupted = 130 ///< Ctrl-C or SIGTERM, cleaned up
+  failure = 1,       ///< the environment failed: a system call, a lost peer
+  usage = 2,         ///< bad options, bad campaign file, bad input file
+  incomplete = 3,    ///< `run`: at least one cell is refused or failed
+  interrupted = 130  ///< Ctrl-C or SIGTERM, cleaned up
 };
 
 /// A refusal that its reader can act on: names what, where and the remedy.

@@ -100,10 +100,11 @@ std::string rdma_devices(const std::vector<LinkEnd>& ends) {
 }
 
 /// A busy-polling workload must not keep the kernel's own network threads from their processor: with a NIC that work is
-/// the hardware's, and under the fair scheduler it waits for milliseconds. (Software interrupts that were put off; siw's
-/// senders.)
+/// the hardware's, and under the fair scheduler it waits for milliseconds. (Software interrupts that were put off;
+/// siw's senders.)
 constexpr const char* kKernelThreadsFirst =
-    "for p in /proc/[0-9]*; do read c <$p/comm; case $c in ksoftirqd/*|siw_tx*) chrt -f -p 1 ${p#/proc/};; esac; done\n";
+    "for p in /proc/[0-9]*; do read c <$p/comm; case $c in ksoftirqd/*|siw_tx*) chrt -f -p 1 ${p#/proc/};; esac; "
+    "done\n";
 
 std::vector<std::string> router_netdevs(const std::vector<LinkEnd>& ends) {
   std::vector<std::string> names;

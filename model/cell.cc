@@ -6,7 +6,11 @@ namespace longhaul {
 
 const std::vector<ParameterSpec>& common_axes() {
   static const std::vector<ParameterSpec> axes{
-      {.name = "transport", .kind = Kind::choice, .help = "what moves the data", .fallback = {}, .choices = {"tcp", "rdma"}},
+      {.name = "transport",
+       .kind = Kind::choice,
+       .help = "what moves the data",
+       .fallback = {},
+       .choices = {"tcp", "rdma"}},
       {.name = "provider",
        .kind = Kind::choice,
        .help = "RDMA driver: rxe, siw, mlx5 ...; for tcp always kernel",

@@ -1,6 +1,6 @@
 // Member-wise codec between described structs (Boost.Describe) and Boost.JSON. Tolerant of what a newer peer adds
-// (unknown keys are ignored) and of absent optionals, lists and maps; an absent plain member is an error that names its path.
-// Heavy to compile: include it in .cc files only, and give your struct to_json/from_json functions there.
+// (unknown keys are ignored) and of absent optionals, lists and maps; an absent plain member is an error that names its
+// path. Heavy to compile: include it in .cc files only, and give your struct to_json/from_json functions there.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -138,7 +138,8 @@ Result<T> decode(const json::value& value, const std::string& path) {
   } else if constexpr (std::is_enum_v<T>) {
     T result{};
     const auto* s = value.if_string();
-    if (s != nullptr && boost::describe::enum_from_string(std::string{s->data(), s->size()}.c_str(), result)) return result;
+    if (s != nullptr && boost::describe::enum_from_string(std::string{s->data(), s->size()}.c_str(), result))
+      return result;
     std::string names;
     boost::mp11::mp_for_each<boost::describe::describe_enumerators<T>>(
         [&](auto d) { names += (names.empty() ? "" : ", ") + std::string{d.name}; });

@@ -16,9 +16,9 @@ struct NicFacts {
   std::string driver;  ///< of the kernel: virtio_net, veth, mlx5_core ...
   std::string mac;
   std::int64_t mtu = 0;
-  std::int64_t speed_mbit = 0;                  ///< 0: unknown
-  std::vector<std::string> addresses;           ///< IPv4 and IPv6 with prefix length
-  std::map<std::string, bool> offloads;         ///< tso, gso, gro, lro, rx-checksum, tx-checksum
+  std::int64_t speed_mbit = 0;           ///< 0: unknown
+  std::vector<std::string> addresses;    ///< IPv4 and IPv6 with prefix length
+  std::map<std::string, bool> offloads;  ///< tso, gso, gro, lro, rx-checksum, tx-checksum
 };
 BOOST_DESCRIBE_STRUCT(NicFacts, (), (name, driver, mac, mtu, speed_mbit, addresses, offloads))
 

@@ -52,11 +52,14 @@ void Histogram::merge(const Histogram& other) {
   sum_ += other.sum_;
 }
 
-double Histogram::mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
+double Histogram::mean() const {
+  return count_ == 0 ? 0 : sum_ / static_cast<double>(count_);
+}
 
 double Histogram::quantile(double fraction) const {
   if (count_ == 0) return 0;
-  const auto wanted = static_cast<std::uint64_t>(std::ceil(std::clamp(fraction, 0.0, 1.0) * static_cast<double>(count_)));
+  const auto wanted =
+      static_cast<std::uint64_t>(std::ceil(std::clamp(fraction, 0.0, 1.0) * static_cast<double>(count_)));
   const auto rank = std::max<std::uint64_t>(1, wanted);
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < kBuckets; ++i) {
@@ -76,7 +79,8 @@ std::vector<std::uint64_t> Histogram::buckets() const {
   return pairs;
 }
 
-Histogram Histogram::from_buckets(const std::vector<std::uint64_t>& pairs, std::int64_t min, std::int64_t max, double sum) {
+Histogram Histogram::from_buckets(const std::vector<std::uint64_t>& pairs, std::int64_t min, std::int64_t max,
+                                  double sum) {
   if (pairs.size() % 2 != 0) throw std::out_of_range("histogram buckets come in pairs");
   Histogram h;
   for (std::size_t i = 0; i < pairs.size(); i += 2) {

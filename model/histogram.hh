@@ -27,7 +27,8 @@ class Histogram {
   /// The non-empty buckets as alternating index and count, for the record.
   std::vector<std::uint64_t> buckets() const;
   /// The inverse; indices out of range throw std::out_of_range.
-  static Histogram from_buckets(const std::vector<std::uint64_t>& pairs, std::int64_t min, std::int64_t max, double sum);
+  static Histogram from_buckets(const std::vector<std::uint64_t>& pairs, std::int64_t min, std::int64_t max,
+                                double sum);
   double sum() const { return sum_; }
 
  private:

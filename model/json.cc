@@ -5,10 +5,18 @@
 
 namespace longhaul {
 
-std::string to_json(const BenchEvent& event) { return codec::serialize(event); }
-Result<BenchEvent> bench_event_from_json(std::string_view text) { return codec::parse<BenchEvent>(text); }
+std::string to_json(const BenchEvent& event) {
+  return codec::serialize(event);
+}
+Result<BenchEvent> bench_event_from_json(std::string_view text) {
+  return codec::parse<BenchEvent>(text);
+}
 
-std::string to_json(const NodeFacts& facts) { return codec::serialize(facts); }
-Result<NodeFacts> node_facts_from_json(std::string_view text) { return codec::parse<NodeFacts>(text); }
+std::string to_json(const NodeFacts& facts) {
+  return codec::serialize(facts);
+}
+Result<NodeFacts> node_facts_from_json(std::string_view text) {
+  return codec::parse<NodeFacts>(text);
+}
 
 }  // namespace longhaul

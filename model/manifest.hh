@@ -20,7 +20,7 @@ BOOST_DESCRIBE_STRUCT(PlannedCell, (), (cell_id, workload, parameters))
 
 struct Manifest {
   int schema = kRecordSchema;
-  std::string name;           ///< the campaign's
+  std::string name;  ///< the campaign's
   std::string description;
   std::string campaign_file;  ///< as the user named it
   std::string campaign_text;  ///< verbatim; --resume refuses another
@@ -31,8 +31,8 @@ struct Manifest {
   std::vector<PlannedCell> cells;
   int repetitions_min = 6;
   int repetitions_max = 6;
-  std::int64_t started = 0;   ///< CLOCK_REALTIME ns
-  std::int64_t finished = 0;  ///< 0: not finished
+  std::int64_t started = 0;    ///< CLOCK_REALTIME ns
+  std::int64_t finished = 0;   ///< 0: not finished
   std::int64_t wall = 0;       ///< ns over all sessions (resume adds)
   std::int64_t measuring = 0;  ///< ns of it inside runs' windows, warm-up and window-time probes included
 };

@@ -56,7 +56,8 @@ Result<void> check_value(const ParameterSpec& spec, const Value& value) {
     if (spec.choices.empty()) {
       // Free text ends up in argument lists and file names of other programs.
       const bool plain = !word->empty() && word->size() <= 64 && std::all_of(word->begin(), word->end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+               c == '-';
       }) && !word->starts_with('-');
       if (!plain) return refuse("expected letters, digits, '_', '.' or '-', at most 64, got '{}'", *word);
       return {};

@@ -1,5 +1,5 @@
-// The one declaration from which CLI options, campaign validation, the agents' whitelist, the record and the CSV derive:
-// what a workload (or the impairment) takes and what it measures.
+// The one declaration from which CLI options, campaign validation, the agents' whitelist, the record and the CSV
+// derive: what a workload (or the impairment) takes and what it measures.
 #pragma once
 
 #include <functional>
@@ -70,7 +70,8 @@ Result<void> check_value(const ParameterSpec& spec, const Value& value);
 
 std::string format_value(const ParameterSpec& spec, const Value& value);
 
-/// The value, or the spec's default. Throws std::out_of_range when there is neither, std::bad_variant_access on a wrong kind.
+/// The value, or the spec's default. Throws std::out_of_range when there is neither, std::bad_variant_access on a wrong
+/// kind.
 std::int64_t integer(const Parameters& parameters, const std::vector<ParameterSpec>& specs, std::string_view name);
 std::string text(const Parameters& parameters, const std::vector<ParameterSpec>& specs, std::string_view name);
 

@@ -10,7 +10,8 @@ template <typename T>
 Result<T> read_versioned(std::string_view text) {
   auto record = codec::parse<T>(text);
   if (record && record->schema > kRecordSchema)
-    return refuse("record schema {} is newer than this program's {}: use a newer longhaul", record->schema, kRecordSchema);
+    return refuse("record schema {} is newer than this program's {}: use a newer longhaul", record->schema,
+                  kRecordSchema);
   return record;
 }
 
@@ -28,12 +29,24 @@ Result<Histogram> from_data(const HistogramData& data) {
   }
 }
 
-std::string to_json(const NodeRecord& record) { return codec::serialize(record); }
-std::string to_json(const RunRecord& record) { return codec::serialize(record); }
-Result<NodeRecord> node_record_from_json(std::string_view text) { return read_versioned<NodeRecord>(text); }
-Result<RunRecord> run_record_from_json(std::string_view text) { return read_versioned<RunRecord>(text); }
+std::string to_json(const NodeRecord& record) {
+  return codec::serialize(record);
+}
+std::string to_json(const RunRecord& record) {
+  return codec::serialize(record);
+}
+Result<NodeRecord> node_record_from_json(std::string_view text) {
+  return read_versioned<NodeRecord>(text);
+}
+Result<RunRecord> run_record_from_json(std::string_view text) {
+  return read_versioned<RunRecord>(text);
+}
 
-std::string to_json(const Manifest& manifest) { return codec::serialize(manifest); }
-Result<Manifest> manifest_from_json(std::string_view text) { return read_versioned<Manifest>(text); }
+std::string to_json(const Manifest& manifest) {
+  return codec::serialize(manifest);
+}
+Result<Manifest> manifest_from_json(std::string_view text) {
+  return read_versioned<Manifest>(text);
+}
 
 }  // namespace longhaul

@@ -53,17 +53,17 @@ struct TransportFacts {
   std::string netdev;
   std::string local_address;
   std::string peer_address;
-  std::string gid;                    ///< empty for tcp and iWARP without one
-  std::int64_t mtu = 0;               ///< RDMA path MTU, or the netdev's MTU for tcp, bytes
-  std::int64_t queue_depth = 0;       ///< send queue entries, or socket send buffer in bytes for tcp
+  std::string gid;               ///< empty for tcp and iWARP without one
+  std::int64_t mtu = 0;          ///< RDMA path MTU, or the netdev's MTU for tcp, bytes
+  std::int64_t queue_depth = 0;  ///< send queue entries, or socket send buffer in bytes for tcp
   std::int64_t retry_count = 0;
-  std::int64_t timeout_ns = 0;        ///< RDMA ack time-out, or TCP RTO as found
-  std::string congestion_control;     ///< tcp only
+  std::int64_t timeout_ns = 0;             ///< RDMA ack time-out, or TCP RTO as found
+  std::string congestion_control;          ///< tcp only
   std::map<std::string, double> counters;  ///< deltas over the window: TCP_INFO, RDMA hardware counters
 };
 BOOST_DESCRIBE_STRUCT(TransportFacts, (),
-                      (transport, provider, device, netdev, local_address, peer_address, gid, mtu, queue_depth, retry_count,
-                       timeout_ns, congestion_control, counters))
+                      (transport, provider, device, netdev, local_address, peer_address, gid, mtu, queue_depth,
+                       retry_count, timeout_ns, congestion_control, counters))
 
 /// CPU time of the measured window, nanoseconds; the node's are summed over its processors.
 struct CpuUse {
@@ -79,8 +79,8 @@ struct CpuUse {
   std::int64_t process_system = 0;
 };
 BOOST_DESCRIBE_STRUCT(CpuUse, (),
-                      (wall, node_user, node_nice, node_system, node_irq, node_softirq, node_steal, node_idle, process_user,
-                       process_system))
+                      (wall, node_user, node_nice, node_system, node_irq, node_softirq, node_steal, node_idle,
+                       process_user, process_system))
 
 /// What one bench process emits at its end.
 struct NodeRecord {
@@ -106,7 +106,7 @@ struct PathDirection {
   std::int64_t p99 = 0;         ///< of the residence, same subtraction
   std::int64_t unimpaired = 0;  ///< the residence subtracted
   std::uint64_t samples = 0;
-  std::uint64_t dropped = 0;    ///< probes that entered the router and did not leave, and the engine's own drop counter
+  std::uint64_t dropped = 0;  ///< probes that entered the router and did not leave, and the engine's own drop counter
 };
 BOOST_DESCRIBE_STRUCT(PathDirection, (), (asked, programmed, achieved, p99, unimpaired, samples, dropped))
 
@@ -139,13 +139,13 @@ struct RunRecord {
   std::string topology;
   std::int64_t started = 0;  ///< CLOCK_REALTIME ns at the orchestrator
   std::int64_t finished = 0;
-  std::map<std::string, NodeRecord> nodes;      ///< by node name
+  std::map<std::string, NodeRecord> nodes;  ///< by node name
   std::optional<PathRecord> path;
   std::map<std::string, std::string> facts;  ///< node name -> digest of its NodeFacts in the store
 };
 BOOST_DESCRIBE_STRUCT(RunRecord, (),
-                      (schema, run_id, cell_id, workload, parameters, repetition, attempt, status, message, topology, started,
-                       finished, nodes, path, facts))
+                      (schema, run_id, cell_id, workload, parameters, repetition, attempt, status, message, topology,
+                       started, finished, nodes, path, facts))
 
 std::string to_json(const NodeRecord& record);
 std::string to_json(const RunRecord& record);

@@ -57,10 +57,12 @@ Result<Attachment> find_attachment(const Node& node, const std::string& path, co
   std::string there;
   for (const auto& attachment : node.attachments) {
     if (attachment.path == path && attachment.provider == provider) return attachment;
-    there += fmt::format("{}{} on {} ({})", there.empty() ? "" : ", ", attachment.provider.empty() ? "no device" : attachment.provider,
-                         attachment.netdev, attachment.path);
+    there += fmt::format("{}{} on {} ({})", there.empty() ? "" : ", ",
+                         attachment.provider.empty() ? "no device" : attachment.provider, attachment.netdev,
+                         attachment.path);
   }
-  return refuse("node {} has no {} device on path {}; it has: {}", node.name, provider, path, there.empty() ? "nothing" : there);
+  return refuse("node {} has no {} device on path {}; it has: {}", node.name, provider, path,
+                there.empty() ? "nothing" : there);
 }
 
 Result<Testbed> testbed_from_inventory(std::string_view inventory_json) {
@@ -73,7 +75,8 @@ Result<Testbed> testbed_from_inventory(std::string_view inventory_json) {
   testbed.ca = vars.longhaul_ca.value_or("");
   testbed.cert = vars.longhaul_cert.value_or("");
   testbed.key = vars.longhaul_key.value_or("");
-  const std::pair<const char*, Role> groups[] = {{"clients", Role::client}, {"servers", Role::server}, {"routers", Role::router}};
+  const std::pair<const char*, Role> groups[] = {
+      {"clients", Role::client}, {"servers", Role::server}, {"routers", Role::router}};
   for (const auto& [group, role] : groups) {
     const auto it = inventory->all.children.find(group);
     if (it == inventory->all.children.end() || it->second.hosts.empty()) {
@@ -93,6 +96,8 @@ Result<Testbed> testbed_from_inventory(std::string_view inventory_json) {
   return testbed;
 }
 
-std::string to_json(const Testbed& testbed) { return codec::serialize(testbed); }
+std::string to_json(const Testbed& testbed) {
+  return codec::serialize(testbed);
+}
 
 }  // namespace longhaul

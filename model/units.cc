@@ -16,47 +16,48 @@ struct Unit {
 // The first unit of each factor is the one that is written; the others are read as well.
 constexpr std::array kDurations{Unit{"ns", 1}, Unit{"us", 1'000}, Unit{"ms", 1'000'000}, Unit{"s", 1'000'000'000},
                                 Unit{"min", 60'000'000'000}};
-constexpr std::array kSizes{Unit{"B", 1},
-                            Unit{"", 1},
-                            Unit{"KiB", 1 << 10},
-                            Unit{"MiB", 1 << 20},
-                            Unit{"GiB", 1 << 30},
-                            Unit{"kB", 1'000},
-                            Unit{"MB", 1'000'000},
-                            Unit{"GB", 1'000'000'000}};
-constexpr std::array kRates{Unit{"bit/s", 1},
-                            Unit{"kbit/s", 1'000},
-                            Unit{"Mbit/s", 1'000'000},
-                            Unit{"Gbit/s", 1'000'000'000},
-                            Unit{"bps", 1},
-                            Unit{"kbps", 1'000},
-                            Unit{"Mbps", 1'000'000},
-                            Unit{"Gbps", 1'000'000'000}};
+constexpr std::array kSizes{Unit{"B", 1},         Unit{"", 1},       Unit{"KiB", 1 << 10},  Unit{"MiB", 1 << 20},
+                            Unit{"GiB", 1 << 30}, Unit{"kB", 1'000}, Unit{"MB", 1'000'000}, Unit{"GB", 1'000'000'000}};
+constexpr std::array kRates{
+    Unit{"bit/s", 1}, Unit{"kbit/s", 1'000}, Unit{"Mbit/s", 1'000'000}, Unit{"Gbit/s", 1'000'000'000},
+    Unit{"bps", 1},   Unit{"kbps", 1'000},   Unit{"Mbps", 1'000'000},   Unit{"Gbps", 1'000'000'000}};
 constexpr std::array kFractions{Unit{"ppm", 1}, Unit{"%", 10'000}};
 constexpr std::array kCounts{Unit{"", 1}};
 
 std::span<const Unit> units_of(Kind kind) {
   switch (kind) {
-    case Kind::duration: return kDurations;
-    case Kind::size: return kSizes;
-    case Kind::rate: return kRates;
-    case Kind::fraction: return kFractions;
+    case Kind::duration:
+      return kDurations;
+    case Kind::size:
+      return kSizes;
+    case Kind::rate:
+      return kRates;
+    case Kind::fraction:
+      return kFractions;
     case Kind::count:
     case Kind::flag:
-    case Kind::choice: break;
+    case Kind::choice:
+      break;
   }
   return kCounts;
 }
 
 std::string_view expectation(Kind kind) {
   switch (kind) {
-    case Kind::duration: return "a duration such as 5ms, 1.5us or 2s";
-    case Kind::size: return "a size such as 64B, 16KiB or 4MiB";
-    case Kind::rate: return "a rate such as 100Mbit/s, 1Gbit/s or unlimited";
-    case Kind::fraction: return "a fraction such as 0.1% or 1000ppm";
-    case Kind::count: return "a whole number";
-    case Kind::flag: return "true or false";
-    case Kind::choice: break;
+    case Kind::duration:
+      return "a duration such as 5ms, 1.5us or 2s";
+    case Kind::size:
+      return "a size such as 64B, 16KiB or 4MiB";
+    case Kind::rate:
+      return "a rate such as 100Mbit/s, 1Gbit/s or unlimited";
+    case Kind::fraction:
+      return "a fraction such as 0.1% or 1000ppm";
+    case Kind::count:
+      return "a whole number";
+    case Kind::flag:
+      return "true or false";
+    case Kind::choice:
+      break;
   }
   return "text";
 }
@@ -156,13 +157,18 @@ std::string format_quantity(Kind kind, std::int64_t value) {
 
 std::string_view base_unit(Kind kind) {
   switch (kind) {
-    case Kind::duration: return "ns";
-    case Kind::size: return "bytes";
-    case Kind::rate: return "bit/s";
-    case Kind::fraction: return "ppm";
+    case Kind::duration:
+      return "ns";
+    case Kind::size:
+      return "bytes";
+    case Kind::rate:
+      return "bit/s";
+    case Kind::fraction:
+      return "ppm";
     case Kind::count:
     case Kind::flag:
-    case Kind::choice: break;
+    case Kind::choice:
+      break;
   }
   return "";
 }

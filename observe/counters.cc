@@ -41,12 +41,8 @@ Counters tcp_counters(int fd) {
 Counters tcp_gauges(int fd) {
   const auto info = read_tcp_info(fd);
   return {
-      {"tcp_rtt_us", info.tcpi_rtt},
-      {"tcp_rtt_var_us", info.tcpi_rttvar},
-      {"tcp_min_rtt_us", info.tcpi_min_rtt},
-      {"tcp_rto_us", info.tcpi_rto},
-      {"tcp_cwnd", info.tcpi_snd_cwnd},
-      {"tcp_mss", info.tcpi_snd_mss},
+      {"tcp_rtt_us", info.tcpi_rtt}, {"tcp_rtt_var_us", info.tcpi_rttvar}, {"tcp_min_rtt_us", info.tcpi_min_rtt},
+      {"tcp_rto_us", info.tcpi_rto}, {"tcp_cwnd", info.tcpi_snd_cwnd},     {"tcp_mss", info.tcpi_snd_mss},
   };
 }
 
@@ -54,7 +50,8 @@ Counters rdma_counters(const std::string& device, int port) {
   namespace fs = std::filesystem;
   Counters counters;
   std::error_code ignored;  // no such folder: this driver counts nothing
-  for (const auto& entry : fs::directory_iterator(fmt::format("/sys/class/infiniband/{}/ports/{}/hw_counters", device, port), ignored)) {
+  for (const auto& entry :
+       fs::directory_iterator(fmt::format("/sys/class/infiniband/{}/ports/{}/hw_counters", device, port), ignored)) {
     const auto name = entry.path().filename().string();
     double value = 0;
     if (name != "lifespan" && std::ifstream{entry.path()} >> value) counters.emplace(name, value);

@@ -121,7 +121,8 @@ void stay_on_one_processor(const PacketQueue& queue) {
   CPU_ZERO(&one);
   CPU_SET(cpu, &one);
   if (const int error = pthread_setaffinity_np(pthread_self(), sizeof one, &one); error != 0)
-    log::warn("netfilter queue {} may move between processors and reorder packets: {}", queue.number, errno_text(error));
+    log::warn("netfilter queue {} may move between processors and reorder packets: {}", queue.number,
+              errno_text(error));
 }
 
 }  // namespace

@@ -42,9 +42,9 @@ struct Calibration {
   /// and machine); 0 when nothing is known.
   Nanoseconds estimate(std::string_view engine, Way way, Nanoseconds delay) const;
 
-  /// Takes a measured lateness. The estimate lies midway between the quartiles of the last kRemembered (the midhinge): as
-  /// far from the calm windows as from those beside a workload, which come one after the other and want the same delay.
-  /// What is spoilt in fewer than a quarter of them does not count.
+  /// Takes a measured lateness. The estimate lies midway between the quartiles of the last kRemembered (the midhinge):
+  /// as far from the calm windows as from those beside a workload, which come one after the other and want the same
+  /// delay. What is spoilt in fewer than a quarter of them does not count.
   void learn(std::string_view engine, Way way, Nanoseconds delay, Nanoseconds late);
 };
 BOOST_DESCRIBE_STRUCT(Calibration, (), (lateness, forward, back))

@@ -13,7 +13,9 @@ constexpr int kRunsForInterval = 6;  // below, no distribution-free 95 % interva
 
 class Checker {
  public:
-  Checker(CampaignFile file, const Vocabulary& vocabulary) : vocabulary_(vocabulary) { campaign_.file = std::move(file); }
+  Checker(CampaignFile file, const Vocabulary& vocabulary) : vocabulary_(vocabulary) {
+    campaign_.file = std::move(file);
+  }
 
   Result<Campaign> check() {
     if (auto ok = head(); !ok) return tl::unexpected(ok.error());
@@ -44,9 +46,12 @@ class Checker {
   Result<void> head() {
     campaign_.name = file().name.text;
     campaign_.description = file().description.text;
-    const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; };
+    const auto plain = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+    };
     if (campaign_.name.size() > 64 || !std::all_of(campaign_.name.begin(), campaign_.name.end(), plain))
-      return error(file().name.place, "expected a name of at most 64 letters, digits, '_', '-' or '.', got '{}'", campaign_.name);
+      return error(file().name.place, "expected a name of at most 64 letters, digits, '_', '-' or '.', got '{}'",
+                   campaign_.name);
     std::vector<std::string> names;
     for (const auto& workload : vocabulary_.workloads) {
       names.push_back(workload.name);
@@ -57,7 +62,8 @@ class Checker {
       return error(file().workload.place, "unknown workload '{}'; {} is {}", file().workload.text,
                    near.empty() ? "there" : fmt::format("did you mean '{}'? There", near), fmt::join(names, ", "));
     }
-    for (const auto* specs : {&vocabulary_.common, &vocabulary_.impairment, &std::as_const(campaign_.workload).parameters})
+    for (const auto* specs :
+         {&vocabulary_.common, &vocabulary_.impairment, &std::as_const(campaign_.workload).parameters})
       campaign_.specs.insert(campaign_.specs.end(), specs->begin(), specs->end());
     for (const auto& spec : vocabulary_.impairment) campaign_.impairment.push_back(spec.name);
     return {};
@@ -110,7 +116,8 @@ class Checker {
       if (!parsed) return tl::unexpected(parsed.error());
       one.parameters.emplace(key.text, std::move(*parsed));
     }
-    // Said of one transport by name, an axis that it does not have is a mistake; said of all, it is left out (cells.cc).
+    // Said of one transport by name, an axis that it does not have is a mistake; said of all, it is left out
+    // (cells.cc).
     if (const auto transport = transport_of(one.parameters); !transport.empty()) {
       for (const auto& [key, value] : entry.axes) {
         const auto& only = find_parameter(campaign_.specs, key.text)->transport;
@@ -132,7 +139,8 @@ class Checker {
   }
 
   Result<std::int64_t> whole(const Word& word, const std::string& name, std::int64_t max) const {
-    const ParameterSpec spec{.name = name, .kind = Kind::count, .help = {}, .fallback = {}, .min = 1, .max = max, .choices = {}};
+    const ParameterSpec spec{
+        .name = name, .kind = Kind::count, .help = {}, .fallback = {}, .min = 1, .max = max, .choices = {}};
     const auto value = parse_value(spec, word.text);
     if (!value) return error(word.place, "{}: {}", name, value.error().message);
     return std::get<std::int64_t>(*value);
@@ -151,20 +159,25 @@ class Checker {
       const auto max = whole(*section.max, "repeat.max", kMaxRepetitions);
       if (!max) return tl::unexpected(max.error());
       rule.max = static_cast<int>(*max);
-      if (rule.max < rule.min) return error(section.max->place, "repeat.max: {} is below repeat.min, {}", rule.max, rule.min);
+      if (rule.max < rule.min)
+        return error(section.max->place, "repeat.max: {} is below repeat.min, {}", rule.max, rule.min);
     }
     if (section.precision) {
       const auto ppm = parse_quantity(Kind::fraction, section.precision->text);
       if (!ppm) return error(section.precision->place, "repeat.precision: {}", ppm.error().message);
       if (*ppm == 0 || *ppm > 1'000'000)
-        return error(section.precision->place, "repeat.precision: expected a fraction above 0 and up to 100%, such as 5%, got '{}'",
+        return error(section.precision->place,
+                     "repeat.precision: expected a fraction above 0 and up to 100%, such as 5%, got '{}'",
                      section.precision->text);
       rule.precision = static_cast<double>(*ppm) / 1e6;
       if (rule.max < kRunsForInterval)
-        return error(section.precision->place, "repeat.precision: the 95 % interval of a median needs {} runs, repeat.max is {}",
+        return error(section.precision->place,
+                     "repeat.precision: the 95 % interval of a median needs {} runs, repeat.max is {}",
                      kRunsForInterval, rule.max);
     } else if (rule.max > rule.min) {
-      return error(section.max->place, "repeat.max: without repeat.precision every cell is run repeat.min times; give a precision such as 5%");
+      return error(
+          section.max->place,
+          "repeat.max: without repeat.precision every cell is run repeat.min times; give a precision such as 5%");
     }
     return {};
   }

@@ -45,9 +45,9 @@ struct Campaign {
   std::string name;
   std::string description;
   WorkloadSpec workload;
-  std::vector<ParameterSpec> specs;       ///< of all axes: common, impairment, workload
-  std::vector<std::string> impairment;    ///< names of those that degen takes
-  std::vector<Series> series;             ///< at least one
+  std::vector<ParameterSpec> specs;     ///< of all axes: common, impairment, workload
+  std::vector<std::string> impairment;  ///< names of those that degen takes
+  std::vector<Series> series;           ///< at least one
   std::vector<Axis> axes;
   Parameters fixed;
   RepeatRule repeat;

@@ -25,12 +25,14 @@ std::string contradiction(const Campaign& campaign, const Parameters& parameters
   if (!between_nodes(campaign.workload)) return {};
   const auto transport = choice(parameters, "transport");
   const auto provider = choice(parameters, "provider");
-  if (transport.empty()) return "a cell without transport; give 'transport: tcp' or 'transport: rdma' in series, axes or fixed";
+  if (transport.empty())
+    return "a cell without transport; give 'transport: tcp' or 'transport: rdma' in series, axes or fixed";
   if (transport == "rdma" && (provider.empty() || provider == "kernel"))
     return "transport rdma without provider; name the RDMA driver, such as 'provider: rxe'";
   if (transport == "tcp" && !provider.empty() && provider != "kernel")
-    return fmt::format("transport tcp with provider {}; to run tcp on the network interface of {}'s device say 'rival: {}'", provider,
-                       provider, provider);
+    return fmt::format(
+        "transport tcp with provider {}; to run tcp on the network interface of {}'s device say 'rival: {}'", provider,
+        provider, provider);
   if (choice(parameters, "path") == "lan" && !degen::impairment_part(parameters).empty())
     return "an impairment on path lan; only the wan path crosses the router that impairs";
   return {};
@@ -46,7 +48,8 @@ Result<Parameters> reduce(const Campaign& campaign, const Parameters& combinatio
   }
   const auto impairment = degen::make_impairment(degen::impairment_part(reduced));
   if (!impairment) return tl::unexpected(impairment.error());
-  std::erase_if(reduced, [](const auto& entry) { return find_parameter(degen::impairment_axes(), entry.first) != nullptr; });
+  std::erase_if(reduced,
+                [](const auto& entry) { return find_parameter(degen::impairment_axes(), entry.first) != nullptr; });
   reduced.merge(degen::to_parameters(*impairment));
   return make_cell(campaign.workload.name, reduced, campaign.specs).parameters;
 }
@@ -63,7 +66,8 @@ std::string group_of(const Cell& cell) {
 std::int64_t count_combinations(const Campaign& campaign) {
   auto count = static_cast<std::int64_t>(campaign.series.size());
   for (const auto& axis : campaign.axes) {
-    if (__builtin_mul_overflow(count, static_cast<std::int64_t>(axis.values.size()), &count) || count > kCountless) return kCountless;
+    if (__builtin_mul_overflow(count, static_cast<std::int64_t>(axis.values.size()), &count) || count > kCountless)
+      return kCountless;
   }
   return count;
 }
@@ -71,14 +75,15 @@ std::int64_t count_combinations(const Campaign& campaign) {
 Result<std::vector<CampaignCell>> expand(const Campaign& campaign) {
   const auto combinations = count_combinations(campaign);
   if (combinations > campaign.max_cells)
-    return refuse("{}: the campaign has {}{} cells ({} series{}), the limit is {}; sweep less, or raise it with 'max_cells'",
-                  campaign.file.path, combinations == kCountless ? "more than " : "", combinations, campaign.series.size(),
-                  [&] {
-                    std::string axes;
-                    for (const auto& axis : campaign.axes) axes += fmt::format(" x {} {}", axis.values.size(), axis.name);
-                    return axes;
-                  }(),
-                  campaign.max_cells);
+    return refuse(
+        "{}: the campaign has {}{} cells ({} series{}), the limit is {}; sweep less, or raise it with 'max_cells'",
+        campaign.file.path, combinations == kCountless ? "more than " : "", combinations, campaign.series.size(),
+        [&] {
+          std::string axes;
+          for (const auto& axis : campaign.axes) axes += fmt::format(" x {} {}", axis.values.size(), axis.name);
+          return axes;
+        }(),
+        campaign.max_cells);
 
   std::vector<CampaignCell> cells;
   std::unordered_set<std::string> seen;
@@ -98,7 +103,10 @@ Result<std::vector<CampaignCell>> expand(const Campaign& campaign) {
         return refuse("{}{}", at(campaign.file, series.place), wrong);
       const auto reduced = reduce(campaign, combination);
       if (!reduced) return refuse("{}{}", at(campaign.file, series.place), reduced.error().message);
-      CampaignCell cell{.cell = {.workload = campaign.workload.name, .parameters = *reduced}, .id = {}, .group = {}, .unsupported = {}};
+      CampaignCell cell{.cell = {.workload = campaign.workload.name, .parameters = *reduced},
+                        .id = {},
+                        .group = {},
+                        .unsupported = {}};
       cell.id = cell_id(cell.cell);
       if (!seen.insert(cell.id).second) continue;
       cell.group = group_of(cell.cell);
@@ -109,7 +117,9 @@ Result<std::vector<CampaignCell>> expand(const Campaign& campaign) {
   return cells;
 }
 
-Parameters impairment_of(const Campaign&, const Cell& cell) { return degen::impairment_part(cell.parameters); }
+Parameters impairment_of(const Campaign&, const Cell& cell) {
+  return degen::impairment_part(cell.parameters);
+}
 
 Parameters workload_parameters(const Campaign& campaign, const Cell& cell) {
   Parameters parameters;
@@ -125,9 +135,12 @@ std::string describe(const Campaign& campaign, const Cell& cell) {
     const auto it = cell.parameters.find(spec.name);
     if (it == cell.parameters.end() || campaign.fixed.contains(spec.name)) continue;
     const auto value = format_value(spec, it->second);
-    if (spec.name == "rival") add(fmt::format("beside {}", value));
-    else if (spec.name == "transport" || spec.name == "provider") add(value);
-    else add(fmt::format("{} {}", spec.name, value));
+    if (spec.name == "rival")
+      add(fmt::format("beside {}", value));
+    else if (spec.name == "transport" || spec.name == "provider")
+      add(value);
+    else
+      add(fmt::format("{} {}", spec.name, value));
   }
   return text.empty() ? cell.workload : text;
 }

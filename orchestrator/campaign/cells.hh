@@ -11,9 +11,9 @@ namespace longhaul::orchestrator {
 
 struct CampaignCell {
   Cell cell;
-  std::string id;            ///< cell_id(cell)
-  std::string group;         ///< canonical impairment and engine: cells of equal group share an impairment
-  std::string unsupported;   ///< why no device of this provider can do it, known without trying; empty: try
+  std::string id;           ///< cell_id(cell)
+  std::string group;        ///< canonical impairment and engine: cells of equal group share an impairment
+  std::string unsupported;  ///< why no device of this provider can do it, known without trying; empty: try
 };
 
 /// How many combinations the campaign asks for, before any is made; capped at 2^62.

@@ -11,8 +11,12 @@ namespace {
 constexpr std::size_t kMaxText = std::size_t{1} << 20;
 constexpr std::size_t kMaxEntries = 100'000;
 
-Place place_of(const YAML::Mark& mark) { return {.line = mark.line + 1, .column = mark.column + 1}; }
-Place place_of(const YAML::Node& node) { return place_of(node.Mark()); }
+Place place_of(const YAML::Mark& mark) {
+  return {.line = mark.line + 1, .column = mark.column + 1};
+}
+Place place_of(const YAML::Node& node) {
+  return place_of(node.Mark());
+}
 
 std::string kind_of(const YAML::Node& node) {
   if (node.IsScalar()) return fmt::format("'{}'", node.Scalar());
@@ -28,8 +32,10 @@ class Reader {
 
   Result<void> document(const YAML::Node& root) {
     if (!root.IsMap())
-      return error(Place{1, 1}, "expected a campaign: a map with name, workload, series, axes ..., got {}", kind_of(root));
-    static const std::vector<std::string> known{"name", "description", "workload", "series", "axes", "fixed", "repeat", "max_cells"};
+      return error(Place{1, 1}, "expected a campaign: a map with name, workload, series, axes ..., got {}",
+                   kind_of(root));
+    static const std::vector<std::string> known{"name", "description", "workload", "series",
+                                                "axes", "fixed",       "repeat",   "max_cells"};
     if (auto ok = check_keys(root, "the campaign", known); !ok) return ok;
     if (auto ok = word(root, "name", "a name", true, file_.name); !ok) return ok;
     if (auto ok = word(root, "description", "one line of text", false, file_.description); !ok) return ok;
@@ -51,7 +57,8 @@ class Reader {
   }
 
   // Keys are words, given once, and (where `known` is not empty) known.
-  Result<void> check_keys(const YAML::Node& map, const std::string& where, const std::vector<std::string>& known) const {
+  Result<void> check_keys(const YAML::Node& map, const std::string& where,
+                          const std::vector<std::string>& known) const {
     std::vector<Word> seen;
     for (const auto& entry : map) {
       const auto place = place_of(entry.first);
@@ -63,20 +70,23 @@ class Reader {
                      near.empty() ? "it" : fmt::format("did you mean '{}'? It", near), fmt::join(known, ", "));
       }
       for (const auto& other : seen)
-        if (other.text == key) return error(place, "key '{}' is given twice in {}, first in line {}", key, where, other.place.line);
+        if (other.text == key)
+          return error(place, "key '{}' is given twice in {}, first in line {}", key, where, other.place.line);
       seen.push_back({key, place});
     }
     return {};
   }
 
-  Result<Word> scalar(const YAML::Node& node, const std::string& key, const std::string& expected, Place fallback) const {
+  Result<Word> scalar(const YAML::Node& node, const std::string& key, const std::string& expected,
+                      Place fallback) const {
     const auto place = node.IsDefined() && !node.Mark().is_null() ? place_of(node) : fallback;
     if (!node.IsScalar() || node.Scalar().empty())
       return error(place, "expected {} for '{}', got {}", expected, key, node.IsScalar() ? "nothing" : kind_of(node));
     return Word{node.Scalar(), place};
   }
 
-  Result<void> word(const YAML::Node& map, const char* key, const std::string& expected, bool required, Word& out) const {
+  Result<void> word(const YAML::Node& map, const char* key, const std::string& expected, bool required,
+                    Word& out) const {
     const auto node = map[key];
     if (!node.IsDefined()) {
       if (required) return error(place_of(map), "key '{}' is missing: expected {}", key, expected);
@@ -94,8 +104,9 @@ class Reader {
     for (const auto& entry : map) {
       const auto key = Word{entry.first.Scalar(), place_of(entry.first)};
       if (entry.second.IsSequence())
-        return error(place_of(entry.second), "expected one value for '{}' in {}, got a list; what is swept belongs into 'axes'",
-                     key.text, where);
+        return error(place_of(entry.second),
+                     "expected one value for '{}' in {}, got a list; what is swept belongs into 'axes'", key.text,
+                     where);
       auto value = scalar(entry.second, key.text, "one value", key.place);
       if (!value) return tl::unexpected(value.error());
       result.push_back({key, std::move(*value)});
@@ -108,7 +119,8 @@ class Reader {
     if (!node.IsSequence() || node.size() == 0)
       return error(place_of(node), "expected a list for 'series', such as [{{transport: rdma, provider: rxe}}], got {}",
                    node.IsSequence() ? "an empty one" : kind_of(node));
-    if (node.size() > kMaxEntries) return error(place_of(node), "'series' has {} entries, at most {} are read", node.size(), kMaxEntries);
+    if (node.size() > kMaxEntries)
+      return error(place_of(node), "'series' has {} entries, at most {} are read", node.size(), kMaxEntries);
     for (const auto& entry : node) {
       if (!entry.IsMap() || entry.size() == 0)
         return error(place_of(entry), "expected a map of axes such as {{transport: rdma, provider: rxe}}, got {}",
@@ -122,7 +134,9 @@ class Reader {
 
   Result<void> axes(const YAML::Node& node) {
     if (!node.IsDefined()) return {};
-    if (!node.IsMap()) return error(place_of(node), "expected a map of lists for 'axes', such as {{delay: [0, 5ms]}}, got {}", kind_of(node));
+    if (!node.IsMap())
+      return error(place_of(node), "expected a map of lists for 'axes', such as {{delay: [0, 5ms]}}, got {}",
+                   kind_of(node));
     if (auto ok = check_keys(node, "axes", {}); !ok) return ok;
     for (const auto& entry : node) {
       ListSetting axis{.key = {entry.first.Scalar(), place_of(entry.first)}, .values = {}};
@@ -130,9 +144,11 @@ class Reader {
       if (!entry.second.IsSequence())
         return error(place, "expected a list for axis '{}', got {}{}", axis.key.text, kind_of(entry.second),
                      entry.second.IsScalar() ? "; one value for all cells belongs into 'fixed'" : "");
-      if (entry.second.size() == 0) return error(place, "axis '{}' is an empty list; leave it out or give it values", axis.key.text);
+      if (entry.second.size() == 0)
+        return error(place, "axis '{}' is an empty list; leave it out or give it values", axis.key.text);
       if (entry.second.size() > kMaxEntries)
-        return error(place, "axis '{}' has {} values, at most {} are read", axis.key.text, entry.second.size(), kMaxEntries);
+        return error(place, "axis '{}' has {} values, at most {} are read", axis.key.text, entry.second.size(),
+                     kMaxEntries);
       for (const auto& item : entry.second) {
         auto value = scalar(item, axis.key.text, "a value", place);
         if (!value) return tl::unexpected(value.error());
@@ -145,7 +161,9 @@ class Reader {
 
   Result<void> fixed(const YAML::Node& node) {
     if (!node.IsDefined()) return {};
-    if (!node.IsMap()) return error(place_of(node), "expected a map of values for 'fixed', such as {{duration: 1s}}, got {}", kind_of(node));
+    if (!node.IsMap())
+      return error(place_of(node), "expected a map of values for 'fixed', such as {{duration: 1s}}, got {}",
+                   kind_of(node));
     auto values = settings(node, "fixed");
     if (!values) return tl::unexpected(values.error());
     file_.fixed = std::move(*values);
@@ -154,7 +172,8 @@ class Reader {
 
   Result<void> repeat(const YAML::Node& node) {
     if (!node.IsDefined()) return {};
-    if (!node.IsMap()) return error(place_of(node), "expected a map for 'repeat', such as {{min: 6, max: 12}}, got {}", kind_of(node));
+    if (!node.IsMap())
+      return error(place_of(node), "expected a map for 'repeat', such as {{min: 6, max: 12}}, got {}", kind_of(node));
     static const std::vector<std::string> known{"min", "max", "precision"};
     if (auto ok = check_keys(node, "repeat", known); !ok) return ok;
     file_.repeat.place = place_of(node);
@@ -172,16 +191,28 @@ class Reader {
 
 }  // namespace
 
-std::string at(const CampaignFile& file, Place place) { return fmt::format("{}:{}:{}: ", file.path, place.line, place.column); }
+std::string at(const CampaignFile& file, Place place) {
+  return fmt::format("{}:{}:{}: ", file.path, place.line, place.column);
+}
 
 Result<CampaignFile> parse_campaign(std::string path, std::string text) {
-  CampaignFile file{.path = std::move(path), .text = std::move(text), .name = {}, .description = {}, .workload = {},
-                    .series = {}, .axes = {}, .fixed = {}, .repeat = {}, .max_cells = {}};
-  if (file.text.size() > kMaxText) return refuse("{}: {} bytes are no campaign file; at most {} are read", file.path, file.text.size(), kMaxText);
+  CampaignFile file{.path = std::move(path),
+                    .text = std::move(text),
+                    .name = {},
+                    .description = {},
+                    .workload = {},
+                    .series = {},
+                    .axes = {},
+                    .fixed = {},
+                    .repeat = {},
+                    .max_cells = {}};
+  if (file.text.size() > kMaxText)
+    return refuse("{}: {} bytes are no campaign file; at most {} are read", file.path, file.text.size(), kMaxText);
   try {
     const auto documents = YAML::LoadAll(file.text);
     if (documents.size() != 1)
-      return refuse("{}:1:1: expected one YAML document, got {}", file.path, documents.empty() ? "an empty file" : fmt::format("{}", documents.size()));
+      return refuse("{}:1:1: expected one YAML document, got {}", file.path,
+                    documents.empty() ? "an empty file" : fmt::format("{}", documents.size()));
     if (auto ok = Reader{file}.document(documents.front()); !ok) return tl::unexpected(ok.error());
   } catch (const YAML::Exception& error) {
     const auto place = error.mark.is_null() ? Place{1, 1} : place_of(error.mark);

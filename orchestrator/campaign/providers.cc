@@ -27,12 +27,18 @@ std::string unsupported_by_provider(const WorkloadSpec& workload, const Paramete
   for (const auto capability : workload.needs(cell)) {
     if (!lacks(transport, provider, capability)) continue;
     switch (capability) {
-      case Capability::stream: return fmt::format("{} over {} has no byte stream", transport, provider);
-      case Capability::send_receive: return fmt::format("{} over {} has no send and receive", transport, provider);
-      case Capability::write: return fmt::format("{} over {} has no remote write", transport, provider);
-      case Capability::write_with_immediate: return fmt::format("{} over {} has no write with immediate", transport, provider);
-      case Capability::read: return fmt::format("{} over {} has no remote read", transport, provider);
-      case Capability::event_completion: return fmt::format("{} over {} has no completion by event", transport, provider);
+      case Capability::stream:
+        return fmt::format("{} over {} has no byte stream", transport, provider);
+      case Capability::send_receive:
+        return fmt::format("{} over {} has no send and receive", transport, provider);
+      case Capability::write:
+        return fmt::format("{} over {} has no remote write", transport, provider);
+      case Capability::write_with_immediate:
+        return fmt::format("{} over {} has no write with immediate", transport, provider);
+      case Capability::read:
+        return fmt::format("{} over {} has no remote read", transport, provider);
+      case Capability::event_completion:
+        return fmt::format("{} over {} has no completion by event", transport, provider);
     }
   }
   return {};

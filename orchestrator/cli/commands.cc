@@ -13,7 +13,9 @@ Vocabulary campaign_vocabulary() {
   return {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = workloads::catalog()};
 }
 
-results::Vocabulary results_vocabulary() { return {.workloads = workloads::catalog(), .impairment = degen::impairment_axes()}; }
+results::Vocabulary results_vocabulary() {
+  return {.workloads = workloads::catalog(), .impairment = degen::impairment_axes()};
+}
 
 int report_error(const Error& error, bool as_json) {
   if (as_json) {

@@ -27,14 +27,20 @@ Testbed essence(Testbed testbed) {
 Result<void> check_resume(const Manifest& earlier, const std::string& campaign_text, std::optional<std::uint64_t> seed,
                           const Testbed* testbed) {
   if (earlier.campaign_text != campaign_text)
-    return refuse("the campaign is not the one that was begun: its file has changed since; take the old text (it is in manifest.json) or "
-                  "another --out");
-  if (seed && *seed != earlier.seed) return refuse("the campaign was begun with --seed {}, now it is {}; leave --seed out", earlier.seed, *seed);
+    return refuse(
+        "the campaign is not the one that was begun: its file has changed since; take the old text (it is in "
+        "manifest.json) or "
+        "another --out");
+  if (seed && *seed != earlier.seed)
+    return refuse("the campaign was begun with --seed {}, now it is {}; leave --seed out", earlier.seed, *seed);
   if (testbed == nullptr) return {};
   if (earlier.testbed.topology != testbed->topology)
-    return refuse("the campaign was begun on topology {}, this testbed is {}", earlier.testbed.topology, testbed->topology);
+    return refuse("the campaign was begun on topology {}, this testbed is {}", earlier.testbed.topology,
+                  testbed->topology);
   if (to_json(essence(earlier.testbed)) != to_json(essence(*testbed)))
-    return refuse("the campaign was begun on another testbed: nodes or attachments differ; results of both cannot be mixed, take another --out");
+    return refuse(
+        "the campaign was begun on another testbed: nodes or attachments differ; results of both cannot be mixed, take "
+        "another --out");
   return {};
 }
 
@@ -45,7 +51,8 @@ Result<void> check_new(const std::string& path) {
   return {};
 }
 
-Result<RunDirectory> open_directory(const std::string& path, bool resume, const Campaign& campaign, std::optional<std::uint64_t> seed) {
+Result<RunDirectory> open_directory(const std::string& path, bool resume, const Campaign& campaign,
+                                    std::optional<std::uint64_t> seed) {
   auto store = results::Store::open(path, resume ? results::OpenMode::resume : results::OpenMode::create);
   if (!store) return tl::unexpected(store.error());
   RunDirectory directory{.store = std::move(*store), .manifest = {}, .runs = {}};
@@ -57,7 +64,8 @@ Result<RunDirectory> open_directory(const std::string& path, bool resume, const 
     if (index->empty()) return directory;  // killed before it had begun
     return tl::unexpected(manifest.error());
   }
-  if (auto same = check_resume(*manifest, campaign.file.text, seed, nullptr); !same) return refuse("{}: {}", path, same.error().message);
+  if (auto same = check_resume(*manifest, campaign.file.text, seed, nullptr); !same)
+    return refuse("{}: {}", path, same.error().message);
   directory.manifest = std::move(*manifest);
   const auto headline = campaign.workload.metrics.empty() ? std::string{} : campaign.workload.metrics.front().name;
   for (const auto& run : *index) {

@@ -19,12 +19,13 @@ Result<void> check_resume(const Manifest& earlier, const std::string& campaign_t
 
 struct RunDirectory {
   results::Store store;
-  std::optional<Manifest> manifest;   ///< of the earlier session
-  std::vector<EarlierRun> runs;       ///< of the earlier session
+  std::optional<Manifest> manifest;  ///< of the earlier session
+  std::vector<EarlierRun> runs;      ///< of the earlier session
 };
 
 /// New: refused when it holds a campaign. To resume: refused when it does not, or when the text or the seed is another.
-Result<RunDirectory> open_directory(const std::string& path, bool resume, const Campaign& campaign, std::optional<std::uint64_t> seed);
+Result<RunDirectory> open_directory(const std::string& path, bool resume, const Campaign& campaign,
+                                    std::optional<std::uint64_t> seed);
 
 /// Whether open_directory(path, false, ...) would be refused, without making anything.
 Result<void> check_new(const std::string& path);

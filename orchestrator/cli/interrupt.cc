@@ -9,7 +9,9 @@ namespace {
 
 volatile std::sig_atomic_t g_interrupted = 0;  // a signal handler can reach nothing else
 
-void remember(int) { g_interrupted = 1; }
+void remember(int) {
+  g_interrupted = 1;
+}
 
 }  // namespace
 
@@ -22,6 +24,8 @@ void watch_interrupts() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-bool interrupted() { return g_interrupted != 0; }
+bool interrupted() {
+  return g_interrupted != 0;
+}
 
 }  // namespace longhaul::orchestrator

@@ -20,12 +20,14 @@ constexpr int kDeepest = 64;
 constexpr std::size_t kMostNodes = 1'000'000;  // aliases multiply
 
 json::value convert(const YAML::Node& node, int depth, std::size_t& count) {
-  if (depth > kDeepest || ++count > kMostNodes) throw YAML::RepresentationException(node.Mark(), "nested too deep or too large");
+  if (depth > kDeepest || ++count > kMostNodes)
+    throw YAML::RepresentationException(node.Mark(), "nested too deep or too large");
   if (node.IsMap()) {
     json::object object;
     for (const auto& entry : node) {
       const auto& key = entry.first.Scalar();
-      if (object.contains(key)) throw YAML::RepresentationException(entry.first.Mark(), fmt::format("key '{}' is given twice", key));
+      if (object.contains(key))
+        throw YAML::RepresentationException(entry.first.Mark(), fmt::format("key '{}' is given twice", key));
       object.emplace(key, convert(entry.second, depth + 1, count));
     }
     return object;
@@ -75,12 +77,16 @@ Result<Testbed> load_inventory(const std::string& path) {
   auto testbed = testbed_from_inventory(*document);
   if (!testbed) return refuse("{}: {}", path, testbed.error().message);
   const auto folder = std::filesystem::absolute(path).parent_path();
-  for (auto& [name, file] : {std::pair{"longhaul_ca", &testbed->ca}, std::pair{"longhaul_cert", &testbed->cert}, std::pair{"longhaul_key", &testbed->key}}) {
-    if (file->empty()) return refuse("{}: all.vars.{} is missing; agents obey only who has a certificate (longhaul pki issue)", path, name);
+  for (auto& [name, file] : {std::pair{"longhaul_ca", &testbed->ca}, std::pair{"longhaul_cert", &testbed->cert},
+                             std::pair{"longhaul_key", &testbed->key}}) {
+    if (file->empty())
+      return refuse("{}: all.vars.{} is missing; agents obey only who has a certificate (longhaul pki issue)", path,
+                    name);
     *file = (folder / *file).lexically_normal().string();
   }
   for (const auto& node : testbed->nodes)
-    if (node.host.empty() || node.port == 0) return refuse("{}: host {} needs ansible_host and longhaul_port", path, node.name);
+    if (node.host.empty() || node.port == 0)
+      return refuse("{}: host {} needs ansible_host and longhaul_port", path, node.name);
   return testbed;
 }
 

@@ -8,7 +8,8 @@
 
 namespace longhaul::orchestrator {
 
-/// YAML to JSON of the same shape: plain numbers and booleans become such, everything else text. Errors name file and line.
+/// YAML to JSON of the same shape: plain numbers and booleans become such, everything else text. Errors name file and
+/// line.
 Result<std::string> yaml_to_json(const std::string& path, const std::string& text);
 
 /// Reads an inventory file. Relative paths of credentials are relative to it.

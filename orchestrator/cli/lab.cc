@@ -35,15 +35,16 @@ int up(const Options& options) {
   asked.cancelled = [] { return interrupted(); };
   if (::isatty(STDERR_FILENO) != 0) asked.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   const auto lab = start_lab(std::move(asked));
-  if (!lab) return report_error(interrupted() ? Error{"interrupted", ExitCode::interrupted} : lab.error(), options.as_json);
+  if (!lab)
+    return report_error(interrupted() ? Error{"interrupted", ExitCode::interrupted} : lab.error(), options.as_json);
   if (options.as_json) {
     fmt::print("{}\n", json::serialize(json::object{{"name", lab->name()},
-                                                   {"topology", lab::to_string(lab->topology())},
-                                                   {"emulated", lab->emulated()},
-                                                   {"inventory", lab->inventory_path()}}));
+                                                    {"topology", lab::to_string(lab->topology())},
+                                                    {"emulated", lab->emulated()},
+                                                    {"inventory", lab->inventory_path()}}));
   } else {
-    fmt::print("lab {} is up ({}{}); its inventory: {}\n", lab->name(), lab::to_string(lab->topology()), lab->emulated() ? ", emulated" : "",
-               lab->inventory_path());
+    fmt::print("lab {} is up ({}{}); its inventory: {}\n", lab->name(), lab::to_string(lab->topology()),
+               lab->emulated() ? ", emulated" : "", lab->inventory_path());
   }
   return 0;
 }
@@ -61,7 +62,8 @@ int status(const Options& options) {
       fmt::print("{}: {}, {}{}{}, inventory {}\n", lab.name, lab.phase, lab.topology, lab.emulated ? ", emulated" : "",
                  lab.ephemeral ? ", ends with its campaign" : "", lab.inventory);
       for (const auto& machine : lab.machines)
-        fmt::print("  {} {} console {}\n", machine.name, machine.running ? fmt::format("runs as {}", machine.pid) : "is dead", machine.console);
+        fmt::print("  {} {} console {}\n", machine.name,
+                   machine.running ? fmt::format("runs as {}", machine.pid) : "is dead", machine.console);
     }
     if (labs.empty()) fmt::print("no lab is up\n");
     return 0;
@@ -70,7 +72,8 @@ int status(const Options& options) {
   for (const auto& lab : labs) {
     json::array machines;
     for (const auto& machine : lab.machines)
-      machines.push_back({{"name", machine.name}, {"pid", machine.pid}, {"running", machine.running}, {"console", machine.console}});
+      machines.push_back(
+          {{"name", machine.name}, {"pid", machine.pid}, {"running", machine.running}, {"console", machine.console}});
     list.push_back({{"name", lab.name},
                     {"topology", lab.topology},
                     {"emulated", lab.emulated},
@@ -93,7 +96,8 @@ int exec(const Options& options) {
 
 void add_lab(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
-  auto* lab = app.add_subcommand("lab", "a testbed of micro-VMs on this machine, with RDMA by the kernel's rxe and siw");
+  auto* lab =
+      app.add_subcommand("lab", "a testbed of micro-VMs on this machine, with RDMA by the kernel's rxe and siw");
   lab->require_subcommand(1);
   lab->footer(
       "Examples:\n  longhaul lab up --topology compact\n"
@@ -106,12 +110,19 @@ void add_lab(CLI::App& app, int& exit_code) {
   };
 
   auto* one = lab->add_subcommand("up", "boot it and prove that traffic crosses its router");
-  one->add_option("--topology", options->topology, "compact: one VM; full: one VM a node; automatic: full where every node has a core")
+  one->add_option("--topology", options->topology,
+                  "compact: one VM; full: one VM a node; automatic: full where every node has a core")
       ->capture_default_str();
-  one->add_option("--nodes", options->nodes, "a router, a server, and the rest clients")->check(CLI::Range(3, 10))->capture_default_str();
-  one->add_option("--mtu", options->mtu, "of the measured interfaces")->check(CLI::Range(576, 9000))->capture_default_str();
+  one->add_option("--nodes", options->nodes, "a router, a server, and the rest clients")
+      ->check(CLI::Range(3, 10))
+      ->capture_default_str();
+  one->add_option("--mtu", options->mtu, "of the measured interfaces")
+      ->check(CLI::Range(576, 9000))
+      ->capture_default_str();
   common(one);
-  one->footer("Example:\n  longhaul lab up --topology full\n  longhaul run campaigns/quick.yaml --inventory INVENTORY --out out/quick");
+  one->footer(
+      "Example:\n  longhaul lab up --topology full\n  longhaul run campaigns/quick.yaml --inventory INVENTORY --out "
+      "out/quick");
   one->callback([options, &exit_code] { exit_code = up(*options); });
 
   auto* two = lab->add_subcommand("down", "take it down and remove every trace");
@@ -124,13 +135,16 @@ void add_lab(CLI::App& app, int& exit_code) {
   three->footer("Example:\n  longhaul lab status --json");
   three->callback([options, &exit_code] { exit_code = status(*options); });
 
-  auto* four = lab->add_subcommand("exec", "run a command on a node, in its view of the network; exits with its exit code");
+  auto* four =
+      lab->add_subcommand("exec", "run a command on a node, in its view of the network; exits with its exit code");
   four->add_option("--name", options->name, "which lab")->capture_default_str();
   four->add_option("NODE", options->node, "client, server, router ...")->required();
   four->add_option("COMMAND", options->command, "after --")->required();
   four->footer(
-      "The environment says where the node is: LONGHAUL_ADDR, LONGHAUL_DEVICE, LONGHAUL_NETDEV, LONGHAUL_PEER, and the same with\n"
-      "_SIW for its second attachment.\nExample:\n  longhaul lab exec client -- sh -c 'ping -c 3 -I $LONGHAUL_ADDR $LONGHAUL_PEER'");
+      "The environment says where the node is: LONGHAUL_ADDR, LONGHAUL_DEVICE, LONGHAUL_NETDEV, LONGHAUL_PEER, and the "
+      "same with\n"
+      "_SIW for its second attachment.\nExample:\n  longhaul lab exec client -- sh -c 'ping -c 3 -I $LONGHAUL_ADDR "
+      "$LONGHAUL_PEER'");
   four->callback([options, &exit_code] { exit_code = exec(*options); });
 }
 

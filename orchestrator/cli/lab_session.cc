@@ -57,12 +57,15 @@ Result<Secrets> make_secrets(unsigned clients) {
   const auto folder = scratch.path() / "pki";
   const agents::Validity validity{.lifetime = kLifetime};
   if (auto made = agents::pki_init(folder, "longhaul lab", validity); !made) return tl::unexpected(made.error());
-  const auto issue = [&](agents::PeerRole role, const std::string& name) { return agents::pki_issue(folder, {.role = role, .name = name}, validity); };
+  const auto issue = [&](agents::PeerRole role, const std::string& name) {
+    return agents::pki_issue(folder, {.role = role, .name = name}, validity);
+  };
 
   Secrets secrets;
   auto controller = issue(agents::PeerRole::controller, "longhaul");
   if (!controller) return tl::unexpected(controller.error());
-  for (const auto& [file, text] : {std::pair{controller->ca, &secrets.ca}, std::pair{controller->cert, &secrets.cert}, std::pair{controller->key, &secrets.key}}) {
+  for (const auto& [file, text] : {std::pair{controller->ca, &secrets.ca}, std::pair{controller->cert, &secrets.cert},
+                                   std::pair{controller->key, &secrets.key}}) {
     auto bytes = read_file(file.string());
     if (!bytes) return tl::unexpected(bytes.error());
     *text = std::move(*bytes);
@@ -74,8 +77,10 @@ Result<Secrets> make_secrets(unsigned clients) {
     auto cert = read_file(agent->cert.string());
     auto key = read_file(agent->key.string());
     if (!cert || !key) return tl::unexpected((cert ? key : cert).error());
-    secrets.files.push_back({.path = fmt::format("/etc/longhaul/agent-{}.pem", node), .bytes = std::move(*cert), .mode = 0644});
-    secrets.files.push_back({.path = fmt::format("/etc/longhaul/agent-{}.key", node), .bytes = std::move(*key), .mode = 0600});
+    secrets.files.push_back(
+        {.path = fmt::format("/etc/longhaul/agent-{}.pem", node), .bytes = std::move(*cert), .mode = 0644});
+    secrets.files.push_back(
+        {.path = fmt::format("/etc/longhaul/agent-{}.key", node), .bytes = std::move(*key), .mode = 0600});
   }
   return secrets;
 }

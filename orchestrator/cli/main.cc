@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     app.set_version_flag("--version", "longhaul " + version_text());
     app.footer(
-        "Examples:\n  longhaul run campaigns/quick.yaml --plan\n  longhaul run campaigns/quick.yaml --lab --out out/quick\n"
+        "Examples:\n  longhaul run campaigns/quick.yaml --plan\n  longhaul run campaigns/quick.yaml --lab --out "
+        "out/quick\n"
         "  longhaul run campaigns/quick.yaml --lab --out out/quick --resume\n  longhaul report out/quick\n\n"
         "Exit codes: 0 good, 1 something broke, 2 wrong input, 3 a cell was refused or failed, 130 interrupted.");
     orchestrator::add_run(app, exit_code);

@@ -34,7 +34,8 @@ int init(const Options& options) {
 int issue(const Options& options) {
   const auto role = options.role == "agent" ? agents::PeerRole::agent : agents::PeerRole::controller;
   const agents::Validity validity{.lifetime = std::chrono::hours{24} * options.days};
-  const auto files = agents::pki_issue(options.directory, {.role = role, .name = options.name}, validity, options.replace);
+  const auto files =
+      agents::pki_issue(options.directory, {.role = role, .name = options.name}, validity, options.replace);
   if (!files) return report_error(files.error(), options.as_json);
   print(options, {{"ca", files->ca.string()}, {"cert", files->cert.string()}, {"key", files->key.string()}},
         fmt::format("{}\n{}", files->cert.string(), files->key.string()));
@@ -57,8 +58,13 @@ int list(const Options& options) {
   for (const auto& one : *issued) {
     const auto* role = boost::describe::enum_to_string(one.identity.role, "?");
     const auto* state = one.revoked ? "revoked" : one.expired ? "expired" : "valid";
-    rows.push_back({{"file", one.file.string()}, {"role", role}, {"name", one.identity.name}, {"expires", one.expires}, {"state", state}});
-    text += fmt::format("{}{:10} {:20} {:8} until {}  {}", text.empty() ? "" : "\n", role, one.identity.name, state, one.expires, one.file.string());
+    rows.push_back({{"file", one.file.string()},
+                    {"role", role},
+                    {"name", one.identity.name},
+                    {"expires", one.expires},
+                    {"state", state}});
+    text += fmt::format("{}{:10} {:20} {:8} until {}  {}", text.empty() ? "" : "\n", role, one.identity.name, state,
+                        one.expires, one.file.string());
   }
   print(options, {{"certificates", rows}}, text.empty() ? "nothing issued" : text);
   return 0;
@@ -68,7 +74,8 @@ int list(const Options& options) {
 
 void add_pki(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
-  auto* pki = app.add_subcommand("pki", "the testbed's own certificate authority: who may be an agent, who may command them");
+  auto* pki =
+      app.add_subcommand("pki", "the testbed's own certificate authority: who may be an agent, who may command them");
   pki->require_subcommand(1);
   pki->footer(
       "Examples:\n  longhaul pki init\n  longhaul pki issue controller me\n  longhaul pki issue agent node1\n"
@@ -84,7 +91,9 @@ void add_pki(CLI::App& app, int& exit_code) {
   one->callback([options, &exit_code] { exit_code = init(*options); });
 
   auto* two = pki->add_subcommand("issue", "issue a certificate with a new key");
-  two->add_option("ROLE", options->role, "controller or agent")->required()->check(CLI::IsMember({"controller", "agent"}));
+  two->add_option("ROLE", options->role, "controller or agent")
+      ->required()
+      ->check(CLI::IsMember({"controller", "agent"}));
   two->add_option("NAME", options->name, "an agent's is its node's name in the inventory")->required();
   two->add_option("--days", options->days, "how long it is valid")->check(CLI::Range(1, 36500))->capture_default_str();
   two->add_flag("--replace", options->replace, "even if there is one of that name");

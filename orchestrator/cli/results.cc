@@ -55,11 +55,14 @@ void add_results(CLI::App& app, int& exit_code) {
   one->footer("Example:\n  longhaul report out/quick");
   one->callback([options, &exit_code] { exit_code = report(*options); });
 
-  auto* two = app.add_subcommand("compare", "do two campaigns agree? Cell by cell, the ratio of medians with its 95 % interval");
+  auto* two = app.add_subcommand("compare",
+                                 "do two campaigns agree? Cell by cell, the ratio of medians with its 95 % interval");
   two->add_option("DIR", options->directory, "the first run directory")->required();
   two->add_option("OTHER", options->other, "the second")->required();
   two->add_flag("--json", options->json, "print one JSON document");
-  two->footer("A cell agrees when the interval of second / first contains 1.\nExample:\n  longhaul compare out/monday out/tuesday");
+  two->footer(
+      "A cell agrees when the interval of second / first contains 1.\nExample:\n  longhaul compare out/monday "
+      "out/tuesday");
   two->callback([options, &exit_code] { exit_code = compare(*options); });
 
   auto* three = app.add_subcommand("claims", "print the verdicts on the papers' claims");

@@ -57,13 +57,17 @@ Result<Plan> read_plan(const std::string& path) {
 int show_plan(const Plan& plan, bool as_json) {
   std::vector<PlannedRun> runs;
   for (std::size_t i = 0; i < plan.cells.size(); ++i)
-    for (int r = 0; r < plan.campaign.repeat.min && plan.cells[i].unsupported.empty(); ++r) runs.push_back({.cell = i, .repetition = r, .attempt = 0});
+    for (int r = 0; r < plan.campaign.repeat.min && plan.cells[i].unsupported.empty(); ++r)
+      runs.push_back({.cell = i, .repetition = r, .attempt = 0});
   const auto time = estimate(plan.campaign, plan.cells, runs);
   if (!as_json) {
     for (const auto& cell : plan.cells)
-      fmt::print("{}  {}{}\n", cell.id, describe(plan.campaign, cell.cell), cell.unsupported.empty() ? "" : "  unsupported: " + cell.unsupported);
-    fmt::print("{}: {} cells, {} runs{}, about {}\n", plan.campaign.name, plan.cells.size(), runs.size(),
-               plan.campaign.repeat.precision ? fmt::format(" at least (at most {} a cell)", plan.campaign.repeat.max) : "", format_span(time));
+      fmt::print("{}  {}{}\n", cell.id, describe(plan.campaign, cell.cell),
+                 cell.unsupported.empty() ? "" : "  unsupported: " + cell.unsupported);
+    fmt::print(
+        "{}: {} cells, {} runs{}, about {}\n", plan.campaign.name, plan.cells.size(), runs.size(),
+        plan.campaign.repeat.precision ? fmt::format(" at least (at most {} a cell)", plan.campaign.repeat.max) : "",
+        format_span(time));
     return 0;
   }
   json::array cells;
@@ -76,16 +80,17 @@ int show_plan(const Plan& plan, bool as_json) {
     cells.push_back(one);
   }
   fmt::print("{}\n", json::serialize(json::object{{"name", plan.campaign.name},
-                                                 {"workload", plan.campaign.workload.name},
-                                                 {"cells", cells},
-                                                 {"runs", runs.size()},
-                                                 {"estimate", time.count()}}));
+                                                  {"workload", plan.campaign.workload.name},
+                                                  {"cells", cells},
+                                                  {"runs", runs.size()},
+                                                  {"estimate", time.count()}}));
   return 0;
 }
 
 Result<lab::Lab> boot(const Options& options, const std::optional<Manifest>& earlier, Sink& sink) {
   auto topology = lab::parse_topology(options.topology);
-  if (topology && *topology == lab::Topology::automatic && earlier) topology = lab::parse_topology(earlier->testbed.topology);
+  if (topology && *topology == lab::Topology::automatic && earlier)
+    topology = lab::parse_topology(earlier->testbed.topology);
   if (!topology) return tl::unexpected(topology.error());
   lab::UpOptions asked;
   asked.name = fmt::format("run-{}", ::getpid());
@@ -97,11 +102,14 @@ Result<lab::Lab> boot(const Options& options, const std::optional<Manifest>& ear
 }
 
 std::string command_of(const Options& options, std::uint64_t seed) {
-  return fmt::format("longhaul run {} {} --out {} --seed {}", options.campaign,
-                     options.lab ? fmt::format("--lab --topology {}", options.topology) : "--inventory " + options.inventory, options.out, seed);
+  return fmt::format(
+      "longhaul run {} {} --out {} --seed {}", options.campaign,
+      options.lab ? fmt::format("--lab --topology {}", options.topology) : "--inventory " + options.inventory,
+      options.out, seed);
 }
 
-Manifest make_manifest(const Options& options, const Plan& plan, const Testbed& testbed, const std::optional<Manifest>& earlier) {
+Manifest make_manifest(const Options& options, const Plan& plan, const Testbed& testbed,
+                       const std::optional<Manifest>& earlier) {
   Manifest manifest;
   manifest.name = plan.campaign.name;
   manifest.description = plan.campaign.description;
@@ -115,7 +123,8 @@ Manifest make_manifest(const Options& options, const Plan& plan, const Testbed& 
     manifest.cells.push_back({.cell_id = cell.id, .workload = cell.cell.workload, .parameters = cell.cell.parameters});
   manifest.repetitions_min = plan.campaign.repeat.min;
   manifest.repetitions_max = plan.campaign.repeat.max;
-  manifest.started = std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  manifest.started =
+      std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   if (earlier) {
     manifest.started = earlier->started;
     manifest.wall = earlier->wall;
@@ -167,7 +176,8 @@ int conclude(const Options& options, const Driver& driver, const Result<void>& o
   if (!cells) return report_error(cells.error(), options.as_json);
   if (stopped) return static_cast<int>(ExitCode::interrupted);
   if (!options.as_json) {
-    if (const auto summary = results::summarise_directory(options.out, vocabulary)) fmt::print("{}\n", results::headline_of(*summary, vocabulary));
+    if (const auto summary = results::summarise_directory(options.out, vocabulary))
+      fmt::print("{}\n", results::headline_of(*summary, vocabulary));
     for (const auto& file : written->files) fmt::print("{}\n", file.string());
   }
   for (const auto& [status, count] : *cells)
@@ -179,9 +189,12 @@ int run(const Options& options) {
   auto plan = read_plan(options.campaign);
   if (!plan) return report_error(plan.error(), options.as_json);
   if (options.plan) return show_plan(*plan, options.as_json);
-  if (options.out.empty()) return report_error({.message = "--out DIR is missing: where the results go"}, options.as_json);
+  if (options.out.empty())
+    return report_error({.message = "--out DIR is missing: where the results go"}, options.as_json);
   if (options.lab == !options.inventory.empty())
-    return report_error({.message = "expected either --lab (a testbed of micro-VMs on this machine) or --inventory FILE"}, options.as_json);
+    return report_error(
+        {.message = "expected either --lab (a testbed of micro-VMs on this machine) or --inventory FILE"},
+        options.as_json);
 
   watch_interrupts();
   const auto sink = options.as_json ? make_json_sink(stdout) : make_text_sink(stderr, ::isatty(STDERR_FILENO) != 0);
@@ -198,7 +211,9 @@ int run(const Options& options) {
   std::optional<lab::Lab> lab;
   if (options.lab) {
     auto booted = boot(options, directory ? directory->manifest : std::nullopt, *sink);
-    if (!booted) return report_error(interrupted() ? Error{"interrupted", ExitCode::interrupted} : booted.error(), options.as_json);
+    if (!booted)
+      return report_error(interrupted() ? Error{"interrupted", ExitCode::interrupted} : booted.error(),
+                          options.as_json);
     lab = std::move(*booted);
   }
   const auto testbed = load_inventory(lab ? lab->inventory_path() : options.inventory);
@@ -214,14 +229,17 @@ int run(const Options& options) {
   }
 
   StoreJournal journal{directory->store};
-  const auto dialer = make_agent_dialer({.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key}, [&lab]() -> std::string {
-    const auto dead = lab ? lab->dead_machine() : std::nullopt;
-    return dead ? fmt::format("machine {} of the lab has died; its console said last:\n{}", dead->name, dead->console_tail) : std::string{};
-  });
+  const auto dialer =
+      make_agent_dialer({.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key}, [&lab]() -> std::string {
+        const auto dead = lab ? lab->dead_machine() : std::nullopt;
+        return dead ? fmt::format("machine {} of the lab has died; its console said last:\n{}", dead->name,
+                                  dead->console_tail)
+                    : std::string{};
+      });
   const auto precision = [](const std::vector<double>& values) { return results::precision(values); };
   boost::asio::io_context io;
-  Driver driver{plan->campaign, plan->cells, *testbed, make_manifest(options, *plan, *testbed, directory->manifest), precision, *dialer,
-                journal, *sink};
+  Driver driver{plan->campaign, plan->cells, *testbed, make_manifest(options, *plan, *testbed, directory->manifest),
+                precision,      *dialer,     journal,  *sink};
   driver.resume(directory->runs);
   const auto outcome = drive(driver, io);
   lab.reset();
@@ -232,19 +250,24 @@ int run(const Options& options) {
 
 void add_run(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
-  auto* command = app.add_subcommand("run", "run a campaign: every cell of its matrix, on a WAN that is emulated and measured");
-  command->add_option("CAMPAIGN", options->campaign, "the campaign file (YAML), such as campaigns/quick.yaml")->required();
+  auto* command =
+      app.add_subcommand("run", "run a campaign: every cell of its matrix, on a WAN that is emulated and measured");
+  command->add_option("CAMPAIGN", options->campaign, "the campaign file (YAML), such as campaigns/quick.yaml")
+      ->required();
   command->add_flag("--lab", options->lab, "on a lab that is booted for it and goes with it");
   command->add_option("--topology", options->topology, "of the lab: compact, full or automatic")->capture_default_str();
   command->add_option("--inventory", options->inventory, "on the testbed of this Ansible inventory");
   command->add_option("--out", options->out, "the run directory: results.db, report.html, cells.csv, manifest.json");
   command->add_flag("--resume", options->resume, "go on with what is in --out; nothing that is finished is run again");
-  command->add_option("--seed", options->seed, "of the order of the runs; without it a random one, kept in the manifest");
+  command->add_option("--seed", options->seed,
+                      "of the order of the runs; without it a random one, kept in the manifest");
   command->add_flag("--plan", options->plan, "print the cells and the time that they would take, and do nothing");
   command->add_flag("--json", options->as_json, "print progress as JSON, one document a line");
   command->footer(
-      "Examples:\n  longhaul run campaigns/quick.yaml --plan\n  longhaul run campaigns/quick.yaml --lab --out out/quick\n"
-      "  longhaul run campaigns/quick.yaml --inventory $(longhaul lab status --json | jq -r .labs[0].inventory) --out out/quick\n"
+      "Examples:\n  longhaul run campaigns/quick.yaml --plan\n  longhaul run campaigns/quick.yaml --lab --out "
+      "out/quick\n"
+      "  longhaul run campaigns/quick.yaml --inventory $(longhaul lab status --json | jq -r .labs[0].inventory) --out "
+      "out/quick\n"
       "Exits with 0 when every cell is ok, limited or unsupported, with 3 when one was refused or failed.");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

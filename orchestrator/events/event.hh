@@ -36,8 +36,8 @@ struct BlockStarted {
   std::string engine;
   int repetition = 0;
   std::int64_t runs = 0;
-  int tries = 0;  ///< how often it was applied until it was within tolerance
-  std::int64_t asked = 0, programmed = 0, achieved = 0;                 ///< forward, ns
+  int tries = 0;                                         ///< how often it was applied until it was within tolerance
+  std::int64_t asked = 0, programmed = 0, achieved = 0;  ///< forward, ns
   std::int64_t asked_back = 0, programmed_back = 0, achieved_back = 0;
 };
 
@@ -52,7 +52,7 @@ struct RunFinished {
   std::string cell;
   Status status = Status::ok;
   std::string message;
-  std::string metric;           ///< the headline's name
+  std::string metric;  ///< the headline's name
   std::string unit;
   std::optional<double> value;  ///< its value in base units
   std::int64_t done = 0;        ///< runs of this campaign that count, all sessions
@@ -69,7 +69,8 @@ struct CampaignFinished {
   std::string directory;
 };
 
-using Event = std::variant<StepEvent, WarningEvent, CampaignStarted, BlockStarted, RunStarted, RunFinished, CampaignFinished>;
+using Event =
+    std::variant<StepEvent, WarningEvent, CampaignStarted, BlockStarted, RunStarted, RunFinished, CampaignFinished>;
 
 class Sink {
  public:

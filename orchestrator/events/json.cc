@@ -7,14 +7,25 @@ namespace {
 
 namespace json = boost::json;
 
-json::value status_name(Status status) { return json::value(boost::describe::enum_to_string(status, "?")); }
+json::value status_name(Status status) {
+  return json::value(boost::describe::enum_to_string(status, "?"));
+}
 
-json::object encode(const StepEvent& e) { return {{"event", "step"}, {"text", e.text}}; }
-json::object encode(const WarningEvent& e) { return {{"event", "warning"}, {"text", e.text}}; }
+json::object encode(const StepEvent& e) {
+  return {{"event", "step"}, {"text", e.text}};
+}
+json::object encode(const WarningEvent& e) {
+  return {{"event", "warning"}, {"text", e.text}};
+}
 
 json::object encode(const CampaignStarted& e) {
-  return {{"event", "campaign_started"}, {"name", e.name},         {"directory", e.directory},         {"cells", e.cells},
-          {"runs", e.runs},              {"finished", e.finished}, {"estimate", e.estimate.count()}};
+  return {{"event", "campaign_started"},
+          {"name", e.name},
+          {"directory", e.directory},
+          {"cells", e.cells},
+          {"runs", e.runs},
+          {"finished", e.finished},
+          {"estimate", e.estimate.count()}};
 }
 
 json::object encode(const BlockStarted& e) {
@@ -37,8 +48,8 @@ json::object encode(const RunStarted& e) {
 }
 
 json::object encode(const RunFinished& e) {
-  json::object o{{"event", "run_finished"}, {"run_id", e.run_id}, {"cell", e.cell},   {"status", status_name(e.status)},
-                 {"metric", e.metric},      {"unit", e.unit},     {"done", e.done},   {"remaining", e.remaining},
+  json::object o{{"event", "run_finished"}, {"run_id", e.run_id}, {"cell", e.cell}, {"status", status_name(e.status)},
+                 {"metric", e.metric},      {"unit", e.unit},     {"done", e.done}, {"remaining", e.remaining},
                  {"eta", e.eta.count()}};
   if (e.value) o.emplace("value", *e.value);
   if (!e.message.empty()) o.emplace("message", e.message);
@@ -48,9 +59,12 @@ json::object encode(const RunFinished& e) {
 json::object encode(const CampaignFinished& e) {
   json::object cells;
   for (const auto& [status, count] : e.cells) cells.emplace(boost::describe::enum_to_string(status, "?"), count);
-  return {{"event", "campaign_finished"},     {"cells", cells},
-          {"runs", e.runs},                   {"wall", e.wall.count()},
-          {"measuring", e.measuring.count()}, {"interrupted", e.interrupted},
+  return {{"event", "campaign_finished"},
+          {"cells", cells},
+          {"runs", e.runs},
+          {"wall", e.wall.count()},
+          {"measuring", e.measuring.count()},
+          {"interrupted", e.interrupted},
           {"directory", e.directory}};
 }
 
@@ -72,6 +86,8 @@ std::string to_json(const Event& event) {
   return json::serialize(std::visit([](const auto& e) { return encode(e); }, event));
 }
 
-std::unique_ptr<Sink> make_json_sink(std::FILE* out) { return std::make_unique<JsonSink>(out); }
+std::unique_ptr<Sink> make_json_sink(std::FILE* out) {
+  return std::make_unique<JsonSink>(out);
+}
 
 }  // namespace longhaul::orchestrator

@@ -10,8 +10,8 @@
 
 namespace longhaul::orchestrator {
 
-/// For people. On a terminal one line is kept up to date and only what deserves it is left behind; otherwise warnings, and
-/// progress every so often. `out` is not owned.
+/// For people. On a terminal one line is kept up to date and only what deserves it is left behind; otherwise warnings,
+/// and progress every so often. `out` is not owned.
 std::unique_ptr<Sink> make_text_sink(std::FILE* out, bool live, std::chrono::seconds pace = std::chrono::seconds{10});
 
 /// One JSON document a line: {"event": "run_finished", ...}, times in ns.

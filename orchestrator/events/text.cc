@@ -8,14 +8,18 @@
 namespace longhaul::orchestrator {
 namespace {
 
-std::string_view name_of(Status status) { return boost::describe::enum_to_string(status, "?"); }
+std::string_view name_of(Status status) {
+  return boost::describe::enum_to_string(status, "?");
+}
 
 std::string path_text(const BlockStarted& block) {
   const auto ms = [](std::int64_t ns) { return fmt::format("{:.3f}", static_cast<double>(ns) / 1e6); };
   auto text = fmt::format("{}: achieved {} ms", block.impairment, ms(block.achieved));
-  if (block.asked_back != block.asked || std::abs(block.achieved_back - block.achieved) * 100 > std::max<std::int64_t>(block.achieved, 1))
+  if (block.asked_back != block.asked ||
+      std::abs(block.achieved_back - block.achieved) * 100 > std::max<std::int64_t>(block.achieved, 1))
     text += fmt::format(", back {} ms", ms(block.achieved_back));
-  return text + fmt::format(" (programmed {} ms, {} {})", ms(block.programmed), block.tries, block.tries == 1 ? "try" : "tries");
+  return text + fmt::format(" (programmed {} ms, {} {})", ms(block.programmed), block.tries,
+                            block.tries == 1 ? "try" : "tries");
 }
 
 class TextSink : public Sink {
@@ -65,10 +69,13 @@ class TextSink : public Sink {
 
   void handle(const CampaignFinished& e) {
     std::string cells;
-    for (const auto& [status, count] : e.cells) cells += fmt::format("{}{} {}", cells.empty() ? "" : ", ", count, name_of(status));
-    const auto share = e.wall.count() > 0 ? 100.0 * static_cast<double>(e.measuring.count()) / static_cast<double>(e.wall.count()) : 0.0;
-    line(fmt::format("{}{} runs in {}, {:.0f} % of it measuring; cells: {}", e.interrupted ? "interrupted: " : "", e.runs,
-                     format_span(e.wall), share, cells.empty() ? "none" : cells));
+    for (const auto& [status, count] : e.cells)
+      cells += fmt::format("{}{} {}", cells.empty() ? "" : ", ", count, name_of(status));
+    const auto share = e.wall.count() > 0
+                           ? 100.0 * static_cast<double>(e.measuring.count()) / static_cast<double>(e.wall.count())
+                           : 0.0;
+    line(fmt::format("{}{} runs in {}, {:.0f} % of it measuring; cells: {}", e.interrupted ? "interrupted: " : "",
+                     e.runs, format_span(e.wall), share, cells.empty() ? "none" : cells));
     if (e.interrupted) line(fmt::format("what is finished is kept in {}; --resume goes on", e.directory));
   }
 
@@ -89,7 +96,8 @@ class TextSink : public Sink {
 
   void show(std::string text) {
     winsize size{};
-    const auto columns = ::ioctl(::fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? std::size_t{size.ws_col} : std::size_t{80};
+    const auto columns = ::ioctl(::fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? std::size_t{size.ws_col}
+                                                                                             : std::size_t{80};
     if (text.size() >= columns) text.resize(columns - 1);
     erase();
     std::fputs(text.c_str(), out_);

@@ -16,12 +16,16 @@ class AgentControl : public NodeControl {
   Awaitable<Result<agents::RunEvent>> next_event(std::string run_id, Nanoseconds timeout) override {
     return controller_.next_event(std::move(run_id), timeout);
   }
-  Awaitable<Result<void>> probe_echo(std::string address, bool on) override { return controller_.probe_echo(std::move(address), on); }
-  Awaitable<Result<agents::ProbeResult>> probe(std::string local, std::string peer, std::int64_t count, Nanoseconds interval,
-                                               Nanoseconds timeout) override {
+  Awaitable<Result<void>> probe_echo(std::string address, bool on) override {
+    return controller_.probe_echo(std::move(address), on);
+  }
+  Awaitable<Result<agents::ProbeResult>> probe(std::string local, std::string peer, std::int64_t count,
+                                               Nanoseconds interval, Nanoseconds timeout) override {
     return controller_.probe(std::move(local), std::move(peer), count, interval, timeout);
   }
-  Awaitable<Result<degen::Reply>> degen(degen::Request request) override { return controller_.degen(std::move(request)); }
+  Awaitable<Result<degen::Reply>> degen(degen::Request request) override {
+    return controller_.degen(std::move(request));
+  }
   Awaitable<void> close() override { return controller_.close(); }
 
  private:

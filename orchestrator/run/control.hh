@@ -1,5 +1,5 @@
-// What driving a campaign needs of the outside: nodes that obey, and a journal that keeps. Narrow, so that the driver runs
-// against doubles in its tests.
+// What driving a campaign needs of the outside: nodes that obey, and a journal that keeps. Narrow, so that the driver
+// runs against doubles in its tests.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -18,7 +18,8 @@ namespace longhaul::orchestrator {
 template <typename T>
 using Awaitable = boost::asio::awaitable<T>;
 
-/// One connected node; agents::Controller tells the meaning of each call. After the connection is lost everything fails.
+/// One connected node; agents::Controller tells the meaning of each call. After the connection is lost everything
+/// fails.
 class NodeControl {
  public:
   virtual ~NodeControl() = default;
@@ -28,8 +29,8 @@ class NodeControl {
   virtual Awaitable<Result<void>> stop(std::string run_id) = 0;
   virtual Awaitable<Result<agents::RunEvent>> next_event(std::string run_id, Nanoseconds timeout) = 0;
   virtual Awaitable<Result<void>> probe_echo(std::string address, bool on) = 0;
-  virtual Awaitable<Result<agents::ProbeResult>> probe(std::string local, std::string peer, std::int64_t count, Nanoseconds interval,
-                                                       Nanoseconds timeout) = 0;
+  virtual Awaitable<Result<agents::ProbeResult>> probe(std::string local, std::string peer, std::int64_t count,
+                                                       Nanoseconds interval, Nanoseconds timeout) = 0;
   virtual Awaitable<Result<degen::Reply>> degen(degen::Request request) = 0;
   virtual Awaitable<void> close() = 0;
 };

@@ -18,7 +18,9 @@ std::int64_t now() {
   return std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-tl::unexpected<Error> interrupted_error() { return tl::unexpected(Error{"interrupted", ExitCode::interrupted}); }
+tl::unexpected<Error> interrupted_error() {
+  return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
+}
 
 std::string router_of(const Testbed& testbed) {
   const auto routers = testbed.with_role(Role::router);
@@ -39,8 +41,9 @@ std::vector<Link> distinct(const std::vector<Link>& links) {
 
 }  // namespace
 
-Driver::Driver(const Campaign& campaign, const std::vector<CampaignCell>& cells, const Testbed& testbed, Manifest manifest,
-               Precision precision, Dialer& dialer, Journal& journal, Sink& sink, DriveOptions options)
+Driver::Driver(const Campaign& campaign, const std::vector<CampaignCell>& cells, const Testbed& testbed,
+               Manifest manifest, Precision precision, Dialer& dialer, Journal& journal, Sink& sink,
+               DriveOptions options)
     : campaign_(campaign),
       cells_(cells),
       testbed_(testbed),
@@ -67,7 +70,8 @@ Awaitable<Result<void>> Driver::run() {
   const auto router = router_of(testbed_);
   if (!router.empty() && nodes_.connected(router)) {
     auto cleared = co_await wan_.clear();
-    if (!cleared) emit(WarningEvent{fmt::format("{}; the router's lease ends the impairment", cleared.error().message)});
+    if (!cleared)
+      emit(WarningEvent{fmt::format("{}; the router's lease ends the impairment", cleared.error().message)});
   }
   if (outcome) manifest_.finished = now();
   auto saved = save();
@@ -117,10 +121,12 @@ Awaitable<Result<void>> Driver::connect() {
     auto digest = journal_.add_facts(facts);
     if (!digest) co_return tl::unexpected(digest.error());
     auto& known = digests_[node];
-    if (!known.empty() && known != *digest) emit(WarningEvent{fmt::format("node {} is not as it was before (it has started anew?)", node)});
+    if (!known.empty() && known != *digest)
+      emit(WarningEvent{fmt::format("node {} is not as it was before (it has started anew?)", node)});
     known = std::move(*digest);
     if (!anew->empty() && manifest_.version != facts.longhaul_version && made_ == 0)
-      emit(WarningEvent{fmt::format("node {} runs longhaul {}, this is {}", node, facts.longhaul_version, manifest_.version)});
+      emit(WarningEvent{
+          fmt::format("node {} runs longhaul {}, this is {}", node, facts.longhaul_version, manifest_.version)});
   }
   wan_.set_emulated(emulated);
   co_return Result<void>{};
@@ -198,7 +204,8 @@ Awaitable<Result<void>> Driver::run_block(Block block) {
       }
     }
     if (runs) record = co_await run_one(planned, queue.empty() ? std::nullopt : std::optional{queue.front()});
-    const bool useful = record.status == Status::ok || record.status == Status::limited || record.status == Status::unsupported;
+    const bool useful =
+        record.status == Status::ok || record.status == Status::limited || record.status == Status::unsupported;
     if (interrupted_ && !useful) co_return interrupted_error();  // not the cell's fault
     if (useful) lost = 0;
     Result<void> kept;
@@ -214,7 +221,8 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
   const auto& cell = cells_[planned.cell];
   const auto& link = links_[planned.cell];
   const auto asked = request(planned);
-  emit(RunStarted{.cell = describe(campaign_, cell.cell), .repetition = planned.repetition, .attempt = planned.attempt});
+  emit(
+      RunStarted{.cell = describe(campaign_, cell.cell), .repetition = planned.repetition, .attempt = planned.attempt});
 
   Server server;
   if (prepared_ && prepared_for_ == planned) {
@@ -239,8 +247,9 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
   const auto prober = nodes_.at(link.client);
   hooks.window_open = [&] {
     const auto* spec = find_parameter(campaign_.workload.parameters, "duration");
-    const auto window = spec == nullptr ? window_of(campaign_, cell.cell)
-                                        : Nanoseconds{integer(asked.parameters, campaign_.workload.parameters, "duration")};
+    const auto window = spec == nullptr
+                            ? window_of(campaign_, cell.cell)
+                            : Nanoseconds{integer(asked.parameters, campaign_.workload.parameters, "duration")};
     const auto interval = std::clamp(window / kWindowProbes, kFastestProbes, kSlowestProbes);
     const auto count = std::max<std::int64_t>(window / interval - 1, 1);
     evidence.probes = static_cast<std::uint64_t>(count);
@@ -294,7 +303,8 @@ void Driver::judge(RunRecord& record, PathEvidence evidence, PathSurvey path) {
   evidence.round_trips = std::move(path.round_trips);
   if (!path.during || !path.after) {
     record.status = Status::failed;
-    record.message = fmt::format("the path could not be measured: {}", (path.during ? path.after.error() : path.during.error()).message);
+    record.message = fmt::format("the path could not be measured: {}",
+                                 (path.during ? path.after.error() : path.during.error()).message);
     return;
   }
   evidence.during = std::move(*path.during);
@@ -304,7 +314,8 @@ void Driver::judge(RunRecord& record, PathEvidence evidence, PathSurvey path) {
     why = wan_.lost(evidence.during);
     if (why.empty()) why = wan_.lost(after);
     if (!why.empty()) stale_baseline_ = true;
-    if (why.empty() && evidence.probes >= kFewestSamples) {  // else the window is too short to be told apart from before and after
+    if (why.empty() &&
+        evidence.probes >= kFewestSamples) {  // else the window is too short to be told apart from before and after
       const auto busy = off_target(wan_.asked(), evidence.during, wan_.emulated(), Load::busy);
       if (!busy.empty()) why = fmt::format("during the run, {}", busy);
     }
@@ -339,8 +350,10 @@ std::optional<PlannedRun> Driver::keep(const RunRecord& record, const PlannedRun
   if (record.status == Status::ok || record.status == Status::limited) ++done_;
   const auto* metric = campaign_.workload.metrics.empty() ? nullptr : &campaign_.workload.metrics.front();
   auto message = record.message;
-  if (again) message += "; it is repeated";
-  else if (schedule_.given_up(planned.cell)) message += fmt::format("; given up after {} attempts", schedule_.limit(record.status));
+  if (again)
+    message += "; it is repeated";
+  else if (schedule_.given_up(planned.cell))
+    message += fmt::format("; given up after {} attempts", schedule_.limit(record.status));
   emit(RunFinished{.run_id = record.run_id,
                    .cell = describe(campaign_, cells_[planned.cell].cell),
                    .status = record.status,

@@ -42,17 +42,17 @@ struct PathSurvey {
 
 class Driver {
  public:
-  /// Everything by reference must outlive this. `manifest` is this campaign's, with its cells; an earlier session's times
-  /// in it are added to.
-  Driver(const Campaign& campaign, const std::vector<CampaignCell>& cells, const Testbed& testbed, Manifest manifest, Precision precision,
-         Dialer& dialer, Journal& journal, Sink& sink, DriveOptions options = {});
+  /// Everything by reference must outlive this. `manifest` is this campaign's, with its cells; an earlier session's
+  /// times in it are added to.
+  Driver(const Campaign& campaign, const std::vector<CampaignCell>& cells, const Testbed& testbed, Manifest manifest,
+         Precision precision, Dialer& dialer, Journal& journal, Sink& sink, DriveOptions options = {});
 
   /// Before run(): what need not be repeated.
   void resume(const std::vector<EarlierRun>& runs);
 
-  /// Drives the campaign to its end. An error is one that ends it: an unreachable node, a disk that is full, an interrupt
-  /// (ExitCode::interrupted). What is finished is in the journal in any case, and the router unimpaired (if its agent is
-  /// there to be told).
+  /// Drives the campaign to its end. An error is one that ends it: an unreachable node, a disk that is full, an
+  /// interrupt (ExitCode::interrupted). What is finished is in the journal in any case, and the router unimpaired (if
+  /// its agent is there to be told).
   Awaitable<Result<void>> run();
 
   /// From the io_context's thread: ends the run in flight and returns from run() soon.
@@ -89,19 +89,19 @@ class Driver {
   Nodes nodes_;
   Wan wan_;
   Schedule schedule_;
-  std::vector<Link> links_;          ///< by cell
-  std::vector<Link> block_links_;    ///< of the block, each once
+  std::vector<Link> links_;                     ///< by cell
+  std::vector<Link> block_links_;               ///< of the block, each once
   std::map<std::string, std::string> digests_;  ///< node -> its facts in the journal
-  bool in_place_ = false;            ///< the block's impairment
-  bool stale_baseline_ = true;       ///< degen may have forgotten what it subtracts
+  bool in_place_ = false;                       ///< the block's impairment
+  bool stale_baseline_ = true;                  ///< degen may have forgotten what it subtracts
   std::string engine_;
-  std::vector<std::int64_t> last_achieved_;     ///< before the next run
+  std::vector<std::int64_t> last_achieved_;  ///< before the next run
   std::optional<PlannedRun> prepared_for_;
-  Pending<Server> prepared_;         ///< its server, already started
+  Pending<Server> prepared_;  ///< its server, already started
   std::chrono::steady_clock::time_point started_;
   std::int64_t earlier_wall_ = 0;
   std::int64_t made_ = 0;
-  std::int64_t done_ = 0;            ///< runs that count, all sessions
+  std::int64_t done_ = 0;  ///< runs that count, all sessions
 };
 
 }  // namespace longhaul::orchestrator

@@ -42,8 +42,8 @@ Awaitable<bool> see_off(std::shared_ptr<NodeControl> node, std::string run_id) {
   co_return false;
 }
 
-agents::StartRequest start_request(const RunRequest& request, Role role, const Attachment& here, const Attachment& there,
-                                   std::uint16_t port) {
+agents::StartRequest start_request(const RunRequest& request, Role role, const Attachment& here,
+                                   const Attachment& there, std::uint16_t port) {
   agents::StartRequest start;
   start.run_id = request.run_id;
   start.role = role;
@@ -105,7 +105,8 @@ RunOutcome outcome_of(const Link& link, Story client, Story server) {
   for (const auto& [node, record] : outcome.nodes) {
     for (const auto& limit : record.limits) {
       outcome.status = Status::limited;
-      if (outcome.message.find(limit) == std::string::npos) outcome.message += (outcome.message.empty() ? "" : "; ") + limit;
+      if (outcome.message.find(limit) == std::string::npos)
+        outcome.message += (outcome.message.empty() ? "" : "; ") + limit;
     }
   }
   return outcome;
@@ -224,7 +225,8 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, Server server, R
   auto outcome = outcome_of(request.link, client, serving);
   if (stopped_server) outcome.nodes.erase(request.link.server);
   if (connected_at > 0 && window_stop > connected_at) outcome.measuring = window_stop - connected_at;
-  auto drain = co_await Pending<bool>::start(drain_both(node, server.node, request.run_id, client_exited, server_exited));
+  auto drain =
+      co_await Pending<bool>::start(drain_both(node, server.node, request.run_id, client_exited, server_exited));
   (void)drain;
   co_return outcome;
 }

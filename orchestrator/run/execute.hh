@@ -19,15 +19,16 @@ struct RunRequest {
   Parameters parameters;  ///< the workload's
   std::string transport;
   Link link;
-  Nanoseconds setup_timeout = std::chrono::seconds{20};  ///< until the server listens, and until the client is connected
-  Nanoseconds window_timeout = std::chrono::seconds{30}; ///< from there to the client's record
+  Nanoseconds setup_timeout =
+      std::chrono::seconds{20};  ///< until the server listens, and until the client is connected
+  Nanoseconds window_timeout = std::chrono::seconds{30};  ///< from there to the client's record
 };
 
 struct RunOutcome {
   Status status = Status::failed;
   std::string message;  ///< why it is not ok
   std::map<std::string, NodeRecord> nodes;
-  std::int64_t measuring = 0;             ///< ns between the client's connection and the end of its window
+  std::int64_t measuring = 0;  ///< ns between the client's connection and the end of its window
 };
 
 /// Called on the driver's thread while a run is under way.

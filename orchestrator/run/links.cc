@@ -13,7 +13,8 @@ std::string choice(const Parameters& parameters, const char* name, const char* f
 Result<Attachment> attachment(const Node& node, const std::string& path, const std::string& provider) {
   if (!provider.empty()) return find_attachment(node, path, provider);
   // tcp without a rival: any interface on that path will do.
-  const auto it = std::find_if(node.attachments.begin(), node.attachments.end(), [&](const auto& a) { return a.path == path; });
+  const auto it =
+      std::find_if(node.attachments.begin(), node.attachments.end(), [&](const auto& a) { return a.path == path; });
   if (it == node.attachments.end()) return refuse("node {} is not attached to path {}", node.name, path);
   return *it;
 }
@@ -29,13 +30,16 @@ Result<std::vector<Link>> links_of(const Testbed& testbed, const std::vector<Cam
   for (const auto& cell : cells) {
     const auto& parameters = cell.cell.parameters;
     const auto path = choice(parameters, "path", "wan");
-    const auto provider = choice(parameters, "transport", "") == "tcp" ? choice(parameters, "rival", "") : choice(parameters, "provider", "");
-    if (path == "wan" && routers.empty()) return refuse("the testbed has no router, which path wan crosses; say 'path: lan' in the campaign");
+    const auto provider = choice(parameters, "transport", "") == "tcp" ? choice(parameters, "rival", "")
+                                                                       : choice(parameters, "provider", "");
+    if (path == "wan" && routers.empty())
+      return refuse("the testbed has no router, which path wan crosses; say 'path: lan' in the campaign");
     auto from = attachment(*clients.front(), path, provider);
     if (!from) return tl::unexpected(from.error());
     auto to = attachment(*servers.front(), path, provider);
     if (!to) return tl::unexpected(to.error());
-    links.push_back({.client = clients.front()->name, .server = servers.front()->name, .path = path, .from = *from, .to = *to});
+    links.push_back(
+        {.client = clients.front()->name, .server = servers.front()->name, .path = path, .from = *from, .to = *to});
   }
   return links;
 }

@@ -17,11 +17,13 @@ struct Link {
   Attachment from;  ///< the client's
   Attachment to;    ///< the server's
   bool operator==(const Link& other) const {
-    return client == other.client && server == other.server && from.address == other.from.address && to.address == other.to.address;
+    return client == other.client && server == other.server && from.address == other.from.address &&
+           to.address == other.to.address;
   }
 };
 
-/// The link of every cell, in their order. Refuses what the testbed does not have: a provider, a path, a router to impair.
+/// The link of every cell, in their order. Refuses what the testbed does not have: a provider, a path, a router to
+/// impair.
 Result<std::vector<Link>> links_of(const Testbed& testbed, const std::vector<CampaignCell>& cells);
 
 }  // namespace longhaul::orchestrator

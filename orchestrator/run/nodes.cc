@@ -68,7 +68,8 @@ bool Nodes::connected(const std::string& node) const {
 }
 
 bool Nodes::all_connected() const {
-  return std::all_of(testbed_.nodes.begin(), testbed_.nodes.end(), [this](const Node& node) { return connected(node.name); });
+  return std::all_of(testbed_.nodes.begin(), testbed_.nodes.end(),
+                     [this](const Node& node) { return connected(node.name); });
 }
 
 Awaitable<void> Nodes::close() {

@@ -52,7 +52,8 @@ class Pending {
 
  private:
   struct State {
-    explicit State(const boost::asio::any_io_executor& executor) : done(executor, boost::asio::steady_timer::time_point::max()) {}
+    explicit State(const boost::asio::any_io_executor& executor)
+        : done(executor, boost::asio::steady_timer::time_point::max()) {}
     boost::asio::steady_timer done;
     std::exception_ptr error;
     std::optional<T> value;

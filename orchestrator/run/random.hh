@@ -1,5 +1,5 @@
-// A small generator whose sequence is ours: std::shuffle and the distributions of <random> differ between libraries, and a
-// campaign's order must be the same from its seed forever.
+// A small generator whose sequence is ours: std::shuffle and the distributions of <random> differ between libraries,
+// and a campaign's order must be the same from its seed forever.
 #pragma once
 
 #include <cstdint>

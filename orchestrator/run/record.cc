@@ -27,7 +27,9 @@ std::string run_id(const CampaignCell& cell, const PlannedRun& run) {
   return fmt::format("{}/{}/{}", cell.id, run.repetition, run.attempt);
 }
 
-std::vector<std::int64_t> achieved(const degen::Report& report) { return {report.forward.achieved, report.back.achieved}; }
+std::vector<std::int64_t> achieved(const degen::Report& report) {
+  return {report.forward.achieved, report.back.achieved};
+}
 
 PathRecord path_record(const PathEvidence& evidence) {
   return {.engine = evidence.engine,
@@ -64,7 +66,8 @@ Nanoseconds window_of(const Campaign& campaign, const Cell& cell) {
   return total;
 }
 
-Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells, const std::vector<PlannedRun>& runs) {
+Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells,
+                     const std::vector<PlannedRun>& runs) {
   Nanoseconds total{0};
   std::set<std::pair<int, std::string>> blocks;
   for (const auto& run : runs) {

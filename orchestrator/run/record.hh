@@ -38,6 +38,7 @@ std::optional<double> headline(const RunRecord& record, const WorkloadSpec& work
 Nanoseconds window_of(const Campaign& campaign, const Cell& cell);
 
 /// The same with setting up and probing between the runs, as experience has it, for plans.
-Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells, const std::vector<PlannedRun>& runs);
+Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells,
+                     const std::vector<PlannedRun>& runs);
 
 }  // namespace longhaul::orchestrator

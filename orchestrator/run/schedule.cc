@@ -7,8 +7,14 @@
 
 namespace longhaul::orchestrator {
 
-Schedule::Schedule(const std::vector<CampaignCell>& cells, RepeatRule rule, std::uint64_t seed, Precision precision, int attempts)
-    : cells_(cells), rule_(rule), seed_(seed), precision_(std::move(precision)), attempts_(attempts), progress_(cells.size()) {
+Schedule::Schedule(const std::vector<CampaignCell>& cells, RepeatRule rule, std::uint64_t seed, Precision precision,
+                   int attempts)
+    : cells_(cells),
+      rule_(rule),
+      seed_(seed),
+      precision_(std::move(precision)),
+      attempts_(attempts),
+      progress_(cells.size()) {
   for (std::size_t i = 0; i < cells_.size(); ++i) index_.emplace(cells_[i].id, i);
 }
 
@@ -31,7 +37,8 @@ void Schedule::mark(Progress& progress, int repetition, int attempt, Status stat
   }
 }
 
-void Schedule::resume(std::string_view cell_id, int repetition, int attempt, Status status, std::optional<double> value) {
+void Schedule::resume(std::string_view cell_id, int repetition, int attempt, Status status,
+                      std::optional<double> value) {
   const auto it = index_.find(std::string{cell_id});
   if (it != index_.end() && repetition >= 0) mark(progress_[it->second], repetition, attempt, status, value);
 }
@@ -112,11 +119,14 @@ std::vector<PlannedRun> Schedule::remaining_runs() const {
     const auto& progress = progress_[cell];
     if (progress.unsupported || progress.given_up || enough(progress)) continue;
     const auto done = static_cast<int>(std::count(progress.done.begin(), progress.done.end(), true));
-    for (int i = 0; i < std::max(1, rule_.min - done); ++i) runs.push_back({.cell = cell, .repetition = done + i, .attempt = 0});
+    for (int i = 0; i < std::max(1, rule_.min - done); ++i)
+      runs.push_back({.cell = cell, .repetition = done + i, .attempt = 0});
   }
   return runs;
 }
 
-std::int64_t Schedule::remaining() const { return static_cast<std::int64_t>(remaining_runs().size()); }
+std::int64_t Schedule::remaining() const {
+  return static_cast<std::int64_t>(remaining_runs().size());
+}
 
 }  // namespace longhaul::orchestrator

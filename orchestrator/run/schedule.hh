@@ -34,8 +34,8 @@ struct Block {
 using Precision = std::function<std::optional<double>(const std::vector<double>&)>;
 
 /// The state of a campaign: which runs exist, and what follows from them. A run that is refused or failed is repeated
-/// within its block: a failed one is tried at most `attempts` times in all, one that the WAN spoilt kRefusals times; then its
-/// cell is given up for this session. One that is unsupported ends its cell for good.
+/// within its block: a failed one is tried at most `attempts` times in all, one that the WAN spoilt kRefusals times;
+/// then its cell is given up for this session. One that is unsupported ends its cell for good.
 class Schedule {
  public:
   static constexpr int kAttempts = 3;
@@ -57,8 +57,8 @@ class Schedule {
   /// How many failed, or refused, runs in a block give a cell up.
   int limit(Status status) const { return status == Status::refused ? kRefusals : attempts_; }
 
-  /// Runs that are still to come as far as one can know: up to each cell's minimum, and one for each cell that is not yet
-  /// precise.
+  /// Runs that are still to come as far as one can know: up to each cell's minimum, and one for each cell that is not
+  /// yet precise.
   std::int64_t remaining() const;
   /// The same in the block's terms, for estimates of time.
   std::vector<PlannedRun> remaining_runs() const;
@@ -91,8 +91,8 @@ class Schedule {
   int attempts_;
   std::unordered_map<std::string, std::size_t> index_;  ///< cell id -> cell
   std::vector<Progress> progress_;
-  int repetition_ = -1;        ///< whose blocks are in `queue_`
-  std::vector<Block> queue_;   ///< next one last
+  int repetition_ = -1;       ///< whose blocks are in `queue_`
+  std::vector<Block> queue_;  ///< next one last
 };
 
 }  // namespace longhaul::orchestrator

@@ -9,10 +9,12 @@ constexpr int kTries = 5;
 constexpr double kAim = 0.5;  // of the tolerance, so that the run's own measurement has room
 constexpr std::int64_t kBaselineProbes = 60;
 constexpr std::int64_t kPhaseProbes = 24;  // a little more than degen learns from (kEnoughSamples)
-constexpr std::int64_t kMoreProbes = 72;     // where those were off the mark
+constexpr std::int64_t kMoreProbes = 72;   // where those were off the mark
 constexpr Nanoseconds kProbeInterval = std::chrono::milliseconds{2};
 
-std::string key_of(const Link& link) { return link.from.address + " " + link.to.address; }
+std::string key_of(const Link& link) {
+  return link.from.address + " " + link.to.address;
+}
 
 }  // namespace
 
@@ -42,8 +44,10 @@ Awaitable<Result<std::vector<std::int64_t>>> Wan::probe(std::vector<Link> links,
   Result<void> outcome;
   for (auto& task : tasks) {
     auto result = co_await task.wait();
-    if (result) all.insert(all.end(), result->round_trips.begin(), result->round_trips.end());
-    else if (outcome) outcome = tl::unexpected(result.error());
+    if (result)
+      all.insert(all.end(), result->round_trips.begin(), result->round_trips.end());
+    else if (outcome)
+      outcome = tl::unexpected(result.error());
   }
   if (!outcome) co_return tl::unexpected(outcome.error());
   co_return all;
@@ -76,7 +80,9 @@ Awaitable<Result<degen::Report>> Wan::report(degen::RequestKind kind) {
   co_return report;
 }
 
-Awaitable<Result<degen::Report>> Wan::take_report() { return report(degen::RequestKind::measure); }
+Awaitable<Result<degen::Report>> Wan::take_report() {
+  return report(degen::RequestKind::measure);
+}
 
 Awaitable<Result<PathMeasurement>> Wan::measure(std::vector<Link> links, double share) {
   auto round_trips = co_await probe(links, kPhaseProbes);
@@ -107,14 +113,15 @@ Awaitable<Result<void>> Wan::baseline(std::vector<Link> links) {
     auto round_trips = co_await probe(std::move(one), kBaselineProbes);
     if (!round_trips) co_return tl::unexpected(round_trips.error());
     if (round_trips->empty())
-      co_return fail("no probe from {} ({}) came back from {} ({}); is the path up, and UDP port 7473 open?", link.client, link.from.address,
-                     link.server, link.to.address);
+      co_return fail("no probe from {} ({}) came back from {} ({}); is the path up, and UDP port 7473 open?",
+                     link.client, link.from.address, link.server, link.to.address);
     round_trips_[key_of(link)] = median(std::move(*round_trips));
   }
   auto report = co_await take_report();
   if (!report) co_return tl::unexpected(report.error());
   if (!router_.empty() && links.front().path == "wan" && (report->forward.samples == 0 || report->back.samples == 0))
-    co_return fail("probes came back, but {} saw none of them cross in both directions: is it really on the path?", router_);
+    co_return fail("probes came back, but {} saw none of them cross in both directions: is it really on the path?",
+                   router_);
   idle_forward_ = report->forward.median;
   idle_back_ = report->back.median;
   co_return Result<void>{};

@@ -8,8 +8,8 @@
 
 namespace longhaul::results {
 
-/// Holds DIR/.results.lock (flock(2)) as long as it lives. A file of its own: closing any descriptor of results.db would
-/// drop SQLite's POSIX locks on it.
+/// Holds DIR/.results.lock (flock(2)) as long as it lives. A file of its own: closing any descriptor of results.db
+/// would drop SQLite's POSIX locks on it.
 class WriterLock {
  public:
   /// Refused with the holder's process id when another writer has it.

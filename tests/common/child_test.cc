@@ -13,7 +13,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-ChildOptions shell(const std::string& script) { return {.arguments = {"/bin/sh", "-c", script}, .descriptors = {}, .environment = {}, .working_directory = {}}; }
+ChildOptions shell(const std::string& script) {
+  return {.arguments = {"/bin/sh", "-c", script}, .descriptors = {}, .environment = {}, .working_directory = {}};
+}
 
 TEST(Child, ReportsExitCodes) {
   Child child{shell("exit 7")};
@@ -31,7 +33,9 @@ TEST(Child, ReportsSignals) {
 }
 
 TEST(Child, AMissingProgramIsAnErrorNotAnExitCode) {
-  EXPECT_THROW(Child({.arguments = {"/no/such/program"}, .descriptors = {}, .environment = {}, .working_directory = {}}), std::system_error);
+  EXPECT_THROW(
+      Child({.arguments = {"/no/such/program"}, .descriptors = {}, .environment = {}, .working_directory = {}}),
+      std::system_error);
 }
 
 TEST(Child, HandsDescriptorsOver) {

@@ -9,7 +9,9 @@
 namespace longhaul {
 namespace {
 
-bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
+bool is_open(int fd) {
+  return ::fcntl(fd, F_GETFD) >= 0;
+}
 
 TEST(OwnFd, ClosesWhenItGoes) {
   int number = -1;

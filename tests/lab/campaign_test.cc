@@ -195,7 +195,8 @@ TEST_F(Campaign, RefusesAgentsOfAnotherAuthority) {
   EXPECT_NE(run.err.find("certificate"), std::string::npos) << run.err;
 }
 
-// A lab of the campaign's own: killing its VM ends the session with the console's last lines; a resume boots another lab.
+// A lab of the campaign's own: killing its VM ends the session with the console's last lines; a resume boots another
+// lab.
 TEST(CampaignWithLab, SurvivesTheDeathOfAMachine) {
   const TemporaryDirectory directory;
   const auto campaign = directory.path() / "small.yaml";

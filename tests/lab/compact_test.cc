@@ -25,12 +25,15 @@ class CompactLab : public ::testing::Test {
   /// Runs the latency workload by hand, both ends; the client's exit code, JSON on standard output.
   static Outcome latency(const std::string& provider, const std::string& options) {
     const std::string s = provider == "rxe" ? "" : "_SIW";
-    return lab().on("client", "longhaul-bench latency --listen --once --bind $LONGHAUL_PEER" + s +
-                                  " >/dev/null 2>/tmp/server.log & p=$!\n"
-                                  "i=0; while [ $i -lt 100 ] && ! ss -Hltn 'sport = :7470' | grep -q .; do sleep 0.05; i=$((i+1)); done\n"
-                                  "longhaul-bench latency --connect $LONGHAUL_PEER" + s + " --bind $LONGHAUL_ADDR" + s +
-                                  " --duration 200ms --json " + options + "; e=$?\n"
-                                  "kill $p 2>/dev/null; wait; exit $e");
+    return lab().on(
+        "client",
+        "longhaul-bench latency --listen --once --bind $LONGHAUL_PEER" + s +
+            " >/dev/null 2>/tmp/server.log & p=$!\n"
+            "i=0; while [ $i -lt 100 ] && ! ss -Hltn 'sport = :7470' | grep -q .; do sleep 0.05; i=$((i+1)); done\n"
+            "longhaul-bench latency --connect $LONGHAUL_PEER" +
+            s + " --bind $LONGHAUL_ADDR" + s + " --duration 200ms --json " + options +
+            "; e=$?\n"
+            "kill $p 2>/dev/null; wait; exit $e");
   }
 
   /// Holds an impairment with `degen apply` and lets probes pass; the state as `degen show --json` tells it.
@@ -39,9 +42,11 @@ class CompactLab : public ::testing::Test {
     lab().must("client", "/tmp/degen_traffic probe $LONGHAUL_ADDR $LONGHAUL_PEER " + std::to_string(probes));
     return json::parse(lab().must("router", "degen show --json"));
   }
-  static void clear() { 
-    lab().must("router", "p=$(ps -o pid,args | grep '[d]egen apply ' | grep -v 'sh -c' | awk '{print $1}'); [ -z \"$p\" ] || kill -INT $p\n"
-                         "sleep 0.3; degen clear --force >/dev/null");
+  static void clear() {
+    lab().must("router",
+               "p=$(ps -o pid,args | grep '[d]egen apply ' | grep -v 'sh -c' | awk '{print $1}'); [ -z \"$p\" ] || "
+               "kill -INT $p\n"
+               "sleep 0.3; degen clear --force >/dev/null");
   }
 
  private:
@@ -66,16 +71,21 @@ TEST_F(CompactLab, ExecPassesInputOutputAndExitCode) {
 }
 
 TEST_F(CompactLab, PeersMeasureAcrossTheRouter) {
-  const auto counters = [&] { return lab().must("router", "cat /sys/class/net/ra0/statistics/rx_packets /sys/class/net/rb0/statistics/tx_packets"); };
+  const auto counters = [&] {
+    return lab().must("router",
+                      "cat /sys/class/net/ra0/statistics/rx_packets /sys/class/net/rb0/statistics/tx_packets");
+  };
   const auto before = counters();
-  const auto out = lab().must("client", "ib_write_lat -F -s 64 -n 500 -d rxe_b0 >/dev/null 2>&1 &\n"
-                                        "until ss -Hltn 'sport = :18515' | grep -q .; do sleep 0.1; done\n"
-                                        "ib_write_lat -F -s 64 -n 500 -d $LONGHAUL_DEVICE $LONGHAUL_PEER; e=$?; wait; exit $e");
+  const auto out = lab().must("client",
+                              "ib_write_lat -F -s 64 -n 500 -d rxe_b0 >/dev/null 2>&1 &\n"
+                              "until ss -Hltn 'sport = :18515' | grep -q .; do sleep 0.1; done\n"
+                              "ib_write_lat -F -s 64 -n 500 -d $LONGHAUL_DEVICE $LONGHAUL_PEER; e=$?; wait; exit $e");
   EXPECT_NE(out.find("t_typical"), std::string::npos) << out;
   EXPECT_NE(before, counters());
-  lab().must("client", "rping -s -a $LONGHAUL_PEER_SIW -C 3 >/dev/null 2>&1 &\n"
-                       "until rdma resource show cm_id | grep -q LISTEN; do sleep 0.1; done\n"
-                       "rping -c -a $LONGHAUL_PEER_SIW -I $LONGHAUL_ADDR_SIW -C 3");
+  lab().must("client",
+             "rping -s -a $LONGHAUL_PEER_SIW -C 3 >/dev/null 2>&1 &\n"
+             "until rdma resource show cm_id | grep -q LISTEN; do sleep 0.1; done\n"
+             "rping -c -a $LONGHAUL_PEER_SIW -I $LONGHAUL_ADDR_SIW -C 3");
 }
 
 TEST_F(CompactLab, LatencyByEveryOperation) {
@@ -134,12 +144,15 @@ TEST_F(CompactLab, TenThousandPacketsPassInOrder) {
   for (const std::string engine : {"netem", "nfqueue"}) {
     for (const std::string delay : {"1ms", "100ms"}) {
       applied("--engine " + engine + " --delay " + delay, 1);
-      const auto out = lab().must("client", "taskset 1 /tmp/degen_traffic flood $LONGHAUL_ADDR $LONGHAUL_PEER 10000 64");
-      EXPECT_NE(out.find("received=10000 lost=0 reordered=0"), std::string::npos) << engine << " " << delay << ": " << out;
+      const auto out =
+          lab().must("client", "taskset 1 /tmp/degen_traffic flood $LONGHAUL_ADDR $LONGHAUL_PEER 10000 64");
+      EXPECT_NE(out.find("received=10000 lost=0 reordered=0"), std::string::npos)
+          << engine << " " << delay << ": " << out;
       // A burst that comes out as long as it went in: an engine that delays packet after packet would stretch it to
       // 64 delays, one that lets a whole burst go at once would shrink it to nothing.
       const auto length = [&](const std::string& name) { return std::stod(out.substr(out.find(name) + name.size())); };
-      EXPECT_NEAR(length("burst_received_us=") / length("burst_sent_us="), 1.0, 0.4) << engine << " " << delay << ": " << out;
+      EXPECT_NEAR(length("burst_received_us=") / length("burst_sent_us="), 1.0, 0.4)
+          << engine << " " << delay << ": " << out;
       clear();
     }
   }

@@ -10,7 +10,8 @@ namespace {
 
 TEST(FullLab, RunsACampaignAcrossThreeMachines) {
   const BootedLab lab{"full"};
-  EXPECT_NE(lab.must("client", "cat /proc/sys/kernel/random/boot_id"), lab.must("server", "cat /proc/sys/kernel/random/boot_id"));
+  EXPECT_NE(lab.must("client", "cat /proc/sys/kernel/random/boot_id"),
+            lab.must("server", "cat /proc/sys/kernel/random/boot_id"));
 
   const TemporaryDirectory directory;
   const auto campaign = directory.path() / "campaign.yaml";

@@ -39,12 +39,16 @@ Outcome run(const std::vector<std::string>& arguments, const std::string& input_
   Child child{{.arguments = arguments, .descriptors = {{in.get(), 0}, {out.get(), 1}, {err.get(), 2}}}};
   const auto ended = child.wait(std::chrono::minutes{14});
   if (!ended) throw std::runtime_error(arguments[0] + " does not end");
-  return {.code = ended->code ? *ended->code : 128 + ended->signal.value_or(0), .out = drain(out.get()), .err = drain(err.get())};
+  return {.code = ended->code ? *ended->code : 128 + ended->signal.value_or(0),
+          .out = drain(out.get()),
+          .err = drain(err.get())};
 }
 
 }  // namespace
 
-std::string bin(const std::string& program) { return std::string{LONGHAUL_BINARY_DIR} + "/bin/" + program; }
+std::string bin(const std::string& program) {
+  return std::string{LONGHAUL_BINARY_DIR} + "/bin/" + program;
+}
 
 Outcome longhaul(const std::vector<std::string>& arguments) {
   auto all = arguments;
@@ -56,7 +60,8 @@ Child start_longhaul(const std::vector<std::string>& arguments, const std::files
   auto all = arguments;
   all.insert(all.begin(), bin("longhaul"));
   const OwnFd in{check(::open("/dev/null", O_RDONLY | O_CLOEXEC), "opening /dev/null")};
-  const OwnFd out{check(::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), "opening " + log.string())};
+  const OwnFd out{
+      check(::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), "opening " + log.string())};
   return Child{{.arguments = all, .descriptors = {{in.get(), 0}, {out.get(), 1}, {out.get(), 2}}}};
 }
 
@@ -77,14 +82,18 @@ Outcome BootedLab::on(const std::string& node, const std::string& script) const 
 
 std::string BootedLab::must(const std::string& node, const std::string& script) const {
   const auto outcome = on(node, script);
-  if (outcome.code != 0) ADD_FAILURE() << node << ": " << script << "\nexit code " << outcome.code << "\n" << outcome.out << outcome.err;
+  if (outcome.code != 0)
+    ADD_FAILURE() << node << ": " << script << "\nexit code " << outcome.code << "\n" << outcome.out << outcome.err;
   return outcome.out;
 }
 
 bool BootedLab::signal(const std::string& node, const std::string& signal, const std::string& text) const {
   // In brackets, so that the search does not find itself.
-  const auto find = fmt::format("ps -o pid,args | grep '[{}]{}' | grep -v 'sh -c' | awk '{{print $1}}'", text.front(), text.substr(1));
-  return on(node, fmt::format("for i in $(seq 50); do p=$({}); [ -n \"$p\" ] && kill -{} $p && exit 0; sleep 0.1; done; exit 1", find, signal))
+  const auto find = fmt::format("ps -o pid,args | grep '[{}]{}' | grep -v 'sh -c' | awk '{{print $1}}'", text.front(),
+                                text.substr(1));
+  return on(node, fmt::format(
+                      "for i in $(seq 50); do p=$({}); [ -n \"$p\" ] && kill -{} $p && exit 0; sleep 0.1; done; exit 1",
+                      find, signal))
              .code == 0;
 }
 
@@ -147,7 +156,8 @@ std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::
   std::vector<std::map<std::string, std::string>> result;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     std::map<std::string, std::string> row;
-    for (std::size_t column = 0; column < rows[0].size() && column < rows[i].size(); ++column) row[rows[0][column]] = rows[i][column];
+    for (std::size_t column = 0; column < rows[0].size() && column < rows[i].size(); ++column)
+      row[rows[0][column]] = rows[i][column];
     result.push_back(std::move(row));
   }
   return result;

@@ -13,7 +13,9 @@ TEST(Cell, CanonicalIsSortedAndInBaseUnits) {
 }
 
 // Golden: a change here makes every stored campaign unresumable and incomparable.
-TEST(Cell, IdentityIsFrozen) { EXPECT_EQ(cell_id(make_cell("latency", kParameters, common_axes())), "974cb803a7357604"); }
+TEST(Cell, IdentityIsFrozen) {
+  EXPECT_EQ(cell_id(make_cell("latency", kParameters, common_axes())), "974cb803a7357604");
+}
 
 TEST(Cell, AnAxisAtItsDefaultIsLeftOut) {
   auto with_default = kParameters;
@@ -21,7 +23,8 @@ TEST(Cell, AnAxisAtItsDefaultIsLeftOut) {
   with_default.emplace("path", Value{"wan"});
   EXPECT_EQ(make_cell("latency", with_default, common_axes()), make_cell("latency", kParameters, common_axes()));
   with_default["engine"] = Value{"nfqueue"};
-  EXPECT_NE(cell_id(make_cell("latency", with_default, common_axes())), cell_id(make_cell("latency", kParameters, common_axes())));
+  EXPECT_NE(cell_id(make_cell("latency", with_default, common_axes())),
+            cell_id(make_cell("latency", kParameters, common_axes())));
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 namespace longhaul {
 namespace {
 
-const ParameterSpec kSize{.name = "size", .kind = Kind::size, .help = "", .fallback = Value{64}, .min = 1, .max = 4 << 20, .choices = {}};
-const ParameterSpec kOp{.name = "op", .kind = Kind::choice, .help = "", .fallback = {}, .choices = {"write", "send", "read"}};
+const ParameterSpec kSize{
+    .name = "size", .kind = Kind::size, .help = "", .fallback = Value{64}, .min = 1, .max = 4 << 20, .choices = {}};
+const ParameterSpec kOp{
+    .name = "op", .kind = Kind::choice, .help = "", .fallback = {}, .choices = {"write", "send", "read"}};
 const ParameterSpec kDevice{.name = "device", .kind = Kind::choice, .help = "", .fallback = {}, .choices = {}};
 
 TEST(Parameter, ChecksRange) {

@@ -12,8 +12,10 @@ namespace {
 RunRecord example() {
   Histogram h;
   for (int i = 0; i < 100; ++i) h.record(1'000'000 + i * 10'000);
-  NodeRecord node{.workload = "latency", .role = Role::client, .parameters = {{"size", Value{64}}, {"op", Value{"write"}}}};
-  node.metrics["latency"] = {.value = h.quantile(0.5), .samples = h.count(), .distribution = to_data(h), .raw = {1, 2, 3}};
+  NodeRecord node{
+      .workload = "latency", .role = Role::client, .parameters = {{"size", Value{64}}, {"op", Value{"write"}}}};
+  node.metrics["latency"] = {
+      .value = h.quantile(0.5), .samples = h.count(), .distribution = to_data(h), .raw = {1, 2, 3}};
   node.transport = TransportFacts{.transport = "rdma", .provider = "rxe", .device = "rxe_a0"};
   RunRecord run{.run_id = "c/0/0", .cell_id = "c", .workload = "latency", .parameters = {{"delay", Value{5'000'000}}}};
   run.nodes.emplace("client", node);
@@ -71,7 +73,9 @@ TEST(Record, DamagedHistogramsAreRefused) {
 }
 
 TEST(Manifest, GoesThereAndBack) {
-  Manifest manifest{.name = "quick", .seed = 0xffffffffffffffffULL, .cells = {{.cell_id = "c", .workload = "latency", .parameters = {}}}};
+  Manifest manifest{.name = "quick",
+                    .seed = 0xffffffffffffffffULL,
+                    .cells = {{.cell_id = "c", .workload = "latency", .parameters = {}}}};
   const auto back = manifest_from_json(to_json(manifest));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->seed, manifest.seed);

@@ -5,7 +5,8 @@
 namespace longhaul {
 namespace {
 
-constexpr const char* kInventory = R"({"all":{"vars":{"longhaul_topology":"compact","longhaul_emulated":true},"children":{
+constexpr const char* kInventory =
+    R"({"all":{"vars":{"longhaul_topology":"compact","longhaul_emulated":true},"children":{
   "clients":{"hosts":{"client":{"ansible_host":"127.0.0.1","longhaul_port":41001,"longhaul_attachments":[
     {"path":"wan","netdev":"a0","address":"10.10.0.1","device":"rxe_a0","provider":"rxe"},
     {"path":"wan","netdev":"a1","address":"10.11.0.1","device":"siw_a1","provider":"siw"}]}}},
@@ -29,7 +30,8 @@ TEST(Testbed, AMissingProviderListsWhatThereIs) {
   const auto testbed = testbed_from_inventory(kInventory);
   const auto refused = find_attachment(*testbed->find("client"), "wan", "mlx5");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "node client has no mlx5 device on path wan; it has: rxe on a0 (wan), siw on a1 (wan)");
+  EXPECT_EQ(refused.error().message,
+            "node client has no mlx5 device on path wan; it has: rxe on a0 (wan), siw on a1 (wan)");
 }
 
 TEST(Testbed, RefusesWhatIsMissingOrTwice) {
@@ -41,7 +43,8 @@ TEST(Testbed, RefusesWhatIsMissingOrTwice) {
   const auto wrong = testbed_from_inventory(
       R"({"all":{"children":{"clients":{"hosts":{"x":{"ansible_host":"h","longhaul_port":70000}}}}}})");
   ASSERT_FALSE(wrong);
-  EXPECT_EQ(wrong.error().message, "all.children.clients.hosts.x.longhaul_port: expected an integer in range, got 70000");
+  EXPECT_EQ(wrong.error().message,
+            "all.children.clients.hosts.x.longhaul_port: expected an integer in range, got 70000");
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ TEST(Units, WritesWhatItReads) {
   EXPECT_EQ(format_quantity(Kind::fraction, 1'000), "1000ppm");
   EXPECT_EQ(format_quantity(Kind::fraction, 25'000), "2.5%");
   for (const auto kind : {Kind::duration, Kind::size, Kind::rate, Kind::fraction, Kind::count}) {
-    for (const std::int64_t value : {0LL, 1LL, 9LL, 999LL, 1'000LL, 1'024LL, 65'537LL, 123'456'789LL, 60'000'000'000LL, 4'000'000'000'000'000'000LL}) {
+    for (const std::int64_t value : {0LL, 1LL, 9LL, 999LL, 1'000LL, 1'024LL, 65'537LL, 123'456'789LL, 60'000'000'000LL,
+                                     4'000'000'000'000'000'000LL}) {
       const auto text = format_quantity(kind, value);
       const auto parsed = parse_quantity(kind, text);
       ASSERT_TRUE(parsed) << text;

@@ -39,23 +39,28 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"name: [\n", "c.yaml:2:1: not YAML: end of sequence flow not found"},
         Wrong{"workload: ping\n", "c.yaml:1:1: key 'name' is missing: expected a name"},
         Wrong{kHead + "serie: []\n",
-              "c.yaml:3:1: unknown key 'serie' in the campaign; did you mean 'series'? It takes name, description, workload, series, axes, "
+              "c.yaml:3:1: unknown key 'serie' in the campaign; did you mean 'series'? It takes name, description, "
+              "workload, series, axes, "
               "fixed, repeat, max_cells"},
         Wrong{kHead + "name: m\n", "c.yaml:3:1: key 'name' is given twice in the campaign, first in line 1"},
         Wrong{"name: {}\nworkload: ping\n", "c.yaml:1:7: expected a name for 'name', got a map of keys"},
-        Wrong{"name: a/b\nworkload: ping\n", "c.yaml:1:7: expected a name of at most 64 letters, digits, '_', '-' or '.', got 'a/b'"},
+        Wrong{"name: a/b\nworkload: ping\n",
+              "c.yaml:1:7: expected a name of at most 64 letters, digits, '_', '-' or '.', got 'a/b'"},
         Wrong{kHead + "series: []\n",
               "c.yaml:3:9: expected a list for 'series', such as [{transport: rdma, provider: rxe}], got an empty one"},
-        Wrong{kHead + "series: [rxe]\n", "c.yaml:3:10: expected a map of axes such as {transport: rdma, provider: rxe}, got 'rxe'"},
+        Wrong{kHead + "series: [rxe]\n",
+              "c.yaml:3:10: expected a map of axes such as {transport: rdma, provider: rxe}, got 'rxe'"},
         Wrong{kHead + "series:\n  - {transport: rdma, transport: tcp}\n",
               "c.yaml:4:23: key 'transport' is given twice in an entry of series, first in line 4"},
         Wrong{kHead + "series:\n  - {transport: [rdma, tcp]}\n",
-              "c.yaml:4:17: expected one value for 'transport' in an entry of series, got a list; what is swept belongs into 'axes'"},
+              "c.yaml:4:17: expected one value for 'transport' in an entry of series, got a list; what is swept "
+              "belongs into 'axes'"},
         Wrong{kHead + kSeries + "axes: [delay]\n",
               "c.yaml:5:7: expected a map of lists for 'axes', such as {delay: [0, 5ms]}, got a list"},
         Wrong{kHead + kSeries + "axes: {delay: 5ms}\n",
               "c.yaml:5:15: expected a list for axis 'delay', got '5ms'; one value for all cells belongs into 'fixed'"},
-        Wrong{kHead + kSeries + "axes: {delay: []}\n", "c.yaml:5:15: axis 'delay' is an empty list; leave it out or give it values"},
+        Wrong{kHead + kSeries + "axes: {delay: []}\n",
+              "c.yaml:5:15: axis 'delay' is an empty list; leave it out or give it values"},
         Wrong{kHead + kSeries + "axes:\n  delay: [1ms]\n  delay: [2ms]\n",
               "c.yaml:7:3: key 'delay' is given twice in axes, first in line 6"},
         Wrong{kHead + kSeries + "repeat: {mni: 3}\n",
@@ -73,32 +78,40 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{kHead + kSeries + "axes: {delay: [5MiB]}\n",
               "c.yaml:5:16: axis 'delay': expected a duration such as 5ms, 1.5us or 2s, got '5MiB'"},
         Wrong{kHead + kSeries + "axes: {delay: [-5ms]}\n",
-              "c.yaml:5:16: axis 'delay': expected a duration such as 5ms, 1.5us or 2s, got '-5ms': it cannot be negative"},
-        Wrong{kHead + kSeries + "axes: {delay: [1ms, 1000us]}\n", "c.yaml:5:21: axis 'delay' has the value 1000us twice"},
+              "c.yaml:5:16: axis 'delay': expected a duration such as 5ms, 1.5us or 2s, got '-5ms': it cannot be "
+              "negative"},
+        Wrong{kHead + kSeries + "axes: {delay: [1ms, 1000us]}\n",
+              "c.yaml:5:21: axis 'delay' has the value 1000us twice"},
         Wrong{kHead + kSeries + "axes: {size: [8MiB]}\n", "c.yaml:5:15: axis 'size': 8MiB is outside 1B to 4MiB"},
         Wrong{kHead + kSeries + "axes: {op: [writ]}\n",
               "c.yaml:5:13: axis 'op': expected one of write, write_imm, send, got 'writ'; did you mean 'write'?"},
         Wrong{kHead + kSeries + "fixed: {delay: 1ms}\naxes: {delay: [2ms]}\n",
               "c.yaml:6:8: axis 'delay' is given twice: line 5 has it already"},
-        Wrong{kHead + kSeries + "axes: {provider: [siw]}\n", "c.yaml:4:23: axis 'provider' is given twice: line 5 has it already"},
+        Wrong{kHead + kSeries + "axes: {provider: [siw]}\n",
+              "c.yaml:4:23: axis 'provider' is given twice: line 5 has it already"},
         Wrong{kHead + "series:\n  - {transport: tcp, rival: rxe, op: send}\n",
               "c.yaml:4:34: axis 'op' is for rdma only, this entry is tcp"},
         Wrong{kHead + "series:\n  - {transport: tcp, rival: rxe}\n  - {rival: rxe, transport: tcp}\n",
               "c.yaml:5:5: this entry of series is the same as the one in line 4"},
         Wrong{kHead + "axes: {delay: [0]}\n",
-              "c.yaml:1:1: a cell without transport; give 'transport: tcp' or 'transport: rdma' in series, axes or fixed"},
+              "c.yaml:1:1: a cell without transport; give 'transport: tcp' or 'transport: rdma' in series, axes or "
+              "fixed"},
         Wrong{kHead + "series:\n  - {transport: rdma}\n",
               "c.yaml:4:5: transport rdma without provider; name the RDMA driver, such as 'provider: rxe'"},
         Wrong{kHead + "series:\n  - {transport: tcp, provider: rxe}\n",
-              "c.yaml:4:5: transport tcp with provider rxe; to run tcp on the network interface of rxe's device say 'rival: rxe'"},
+              "c.yaml:4:5: transport tcp with provider rxe; to run tcp on the network interface of rxe's device say "
+              "'rival: rxe'"},
         Wrong{kHead + kSeries + "fixed: {path: lan, delay: 1ms}\n",
               "c.yaml:4:5: an impairment on path lan; only the wan path crosses the router that impairs"},
         Wrong{kHead + kSeries + "fixed: {jitter: 2ms, delay: 1ms}\n",
-              "c.yaml:4:5: jitter: 2ms is more than the delay of 1ms: no packet can leave before it came; raise delay or lower it"},
+              "c.yaml:4:5: jitter: 2ms is more than the delay of 1ms: no packet can leave before it came; raise delay "
+              "or lower it"},
         Wrong{kHead + kSeries + "repeat: {min: 0}\n", "c.yaml:5:15: repeat.min: 0 is outside 1 to 1000"},
-        Wrong{kHead + kSeries + "repeat: {min: 6, max: 5, precision: 5%}\n", "c.yaml:5:23: repeat.max: 5 is below repeat.min, 6"},
+        Wrong{kHead + kSeries + "repeat: {min: 6, max: 5, precision: 5%}\n",
+              "c.yaml:5:23: repeat.max: 5 is below repeat.min, 6"},
         Wrong{kHead + kSeries + "repeat: {min: 6, max: 9}\n",
-              "c.yaml:5:23: repeat.max: without repeat.precision every cell is run repeat.min times; give a precision such as 5%"},
+              "c.yaml:5:23: repeat.max: without repeat.precision every cell is run repeat.min times; give a precision "
+              "such as 5%"},
         Wrong{kHead + kSeries + "repeat: {min: 3, max: 5, precision: 5%}\n",
               "c.yaml:5:37: repeat.precision: the 95 % interval of a median needs 6 runs, repeat.max is 5"},
         Wrong{kHead + kSeries + "repeat: {max: 9, precision: 0}\n",
@@ -115,14 +128,16 @@ TEST(Campaign, RefusesAMillionCellsBeforeMakingThem) {
   const auto cells = cells_of(text);
   ASSERT_FALSE(cells);
   EXPECT_EQ(cells.error().message,
-            "c.yaml: the campaign has 1000000 cells (1 series x 1000 delay x 1000 jitter), the limit is 10000; sweep less, or raise it with "
+            "c.yaml: the campaign has 1000000 cells (1 series x 1000 delay x 1000 jitter), the limit is 10000; sweep "
+            "less, or raise it with "
             "'max_cells'");
 }
 
 TEST(Campaign, CountsWithoutOverflow) {
   Campaign campaign;
   campaign.series.resize(3);
-  for (int i = 0; i < 8; ++i) campaign.axes.push_back({.name = fmt::format("a{}", i), .values = std::vector<Value>(100'000, Value{0})});
+  for (int i = 0; i < 8; ++i)
+    campaign.axes.push_back({.name = fmt::format("a{}", i), .values = std::vector<Value>(100'000, Value{0})});
   EXPECT_EQ(count_combinations(campaign), std::int64_t{1} << 62);
 }
 
@@ -188,7 +203,8 @@ TEST(Campaign, DescribesACellByWhatItIsNotFixed) {
   const auto cells = expand(*campaign);
   ASSERT_TRUE(cells);
   EXPECT_EQ(describe(*campaign, cells->front().cell), "tcp beside rxe delay 5ms size 16KiB");
-  EXPECT_EQ(workload_parameters(*campaign, cells->front().cell), (Parameters{{"size", 16384}, {"duration", 2'000'000'000}}));
+  EXPECT_EQ(workload_parameters(*campaign, cells->front().cell),
+            (Parameters{{"size", 16384}, {"duration", 2'000'000'000}}));
 }
 
 TEST(Campaign, RepeatHasItsDefaults) {
@@ -209,8 +225,9 @@ TEST(QuickCampaign, Has32CellsWithTheRealCatalog) {
   text << in.rdbuf();
   auto file = parse_campaign("quick.yaml", text.str());
   ASSERT_TRUE(file) << file.error().message;
-  const auto campaign = understand(
-      std::move(*file), {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = workloads::catalog()});
+  const auto campaign =
+      understand(std::move(*file),
+                 {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = workloads::catalog()});
   ASSERT_TRUE(campaign) << campaign.error().message;
   const auto cells = expand(*campaign);
   ASSERT_TRUE(cells) << cells.error().message;

@@ -32,10 +32,12 @@ TEST(Resume, TakesTheSameCampaignOnTheSameTestbedWhereverItListens) {
 
 TEST(Resume, RefusesAChangedCampaignSeedOrTestbed) {
   EXPECT_THAT(check_resume(manifest(), "text ", {}, nullptr).error().message, HasSubstr("its file has changed since"));
-  EXPECT_THAT(check_resume(manifest(), "text", 8, nullptr).error().message, HasSubstr("begun with --seed 7, now it is 8"));
+  EXPECT_THAT(check_resume(manifest(), "text", 8, nullptr).error().message,
+              HasSubstr("begun with --seed 7, now it is 8"));
   auto testbed = manifest().testbed;
   testbed.topology = "full";
-  EXPECT_THAT(check_resume(manifest(), "text", {}, &testbed).error().message, HasSubstr("begun on topology fake, this testbed is full"));
+  EXPECT_THAT(check_resume(manifest(), "text", {}, &testbed).error().message,
+              HasSubstr("begun on topology fake, this testbed is full"));
   testbed = manifest().testbed;
   testbed.nodes[0].attachments.pop_back();
   EXPECT_THAT(check_resume(manifest(), "text", {}, &testbed).error().message, HasSubstr("begun on another testbed"));
@@ -56,9 +58,10 @@ TEST(Inventory, CredentialsAreRelativeToTheFile) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("longhaul-inventory-{}", ::getpid());
   std::filesystem::create_directory(folder);
   const auto path = (folder / "i.yml").string();
-  std::ofstream{path} << "all:\n  vars: {longhaul_ca: pki/ca.pem, longhaul_cert: /abs/c.pem, longhaul_key: k.pem}\n  children:\n"
-                         "    clients: {hosts: {a: {ansible_host: 1.2.3.4, longhaul_port: 7471}}}\n"
-                         "    servers: {hosts: {b: {ansible_host: 1.2.3.5, longhaul_port: 7471}}}\n";
+  std::ofstream{path}
+      << "all:\n  vars: {longhaul_ca: pki/ca.pem, longhaul_cert: /abs/c.pem, longhaul_key: k.pem}\n  children:\n"
+         "    clients: {hosts: {a: {ansible_host: 1.2.3.4, longhaul_port: 7471}}}\n"
+         "    servers: {hosts: {b: {ansible_host: 1.2.3.5, longhaul_port: 7471}}}\n";
   const auto testbed = load_inventory(path);
   std::filesystem::remove_all(folder);
   ASSERT_TRUE(testbed) << testbed.error().message;
@@ -68,9 +71,18 @@ TEST(Inventory, CredentialsAreRelativeToTheFile) {
 }
 
 TEST(Events, JsonLinesAreDocuments) {
-  EXPECT_EQ(to_json(RunFinished{.run_id = "x/0/1", .cell = "tcp", .status = Status::refused, .message = "why", .metric = "latency", .unit = "ns",
-                                .value = {}, .done = 3, .remaining = 4, .eta = std::chrono::seconds{2}}),
-            R"({"event":"run_finished","run_id":"x/0/1","cell":"tcp","status":"refused","metric":"latency","unit":"ns","done":3,"remaining":4,"eta":2000000000,"message":"why"})");
+  EXPECT_EQ(
+      to_json(RunFinished{.run_id = "x/0/1",
+                          .cell = "tcp",
+                          .status = Status::refused,
+                          .message = "why",
+                          .metric = "latency",
+                          .unit = "ns",
+                          .value = {},
+                          .done = 3,
+                          .remaining = 4,
+                          .eta = std::chrono::seconds{2}}),
+      R"({"event":"run_finished","run_id":"x/0/1","cell":"tcp","status":"refused","metric":"latency","unit":"ns","done":3,"remaining":4,"eta":2000000000,"message":"why"})");
 }
 
 TEST(Events, SpansReadAsPeopleSayThem) {
@@ -90,14 +102,27 @@ TEST(Events, PlainTextKeepsWarningsAndEveryFailureAndSomeProgress) {
     sink->on(StepEvent{"booting"});
     sink->on(WarningEvent{"careful"});
     for (int i = 1; i <= 3; ++i)
-      sink->on(RunFinished{.run_id = "", .cell = "tcp delay 5ms", .status = i == 2 ? Status::failed : Status::ok, .message = "as told",
-                           .metric = "latency", .unit = "ns", .value = 5'100'000.0, .done = i, .remaining = 8 - i, .eta = std::chrono::seconds{9}});
-    sink->on(CampaignFinished{.cells = {{Status::ok, 4}}, .runs = 8, .wall = std::chrono::seconds{100}, .measuring = std::chrono::seconds{71},
-                              .interrupted = false, .directory = "out"});
+      sink->on(RunFinished{.run_id = "",
+                           .cell = "tcp delay 5ms",
+                           .status = i == 2 ? Status::failed : Status::ok,
+                           .message = "as told",
+                           .metric = "latency",
+                           .unit = "ns",
+                           .value = 5'100'000.0,
+                           .done = i,
+                           .remaining = 8 - i,
+                           .eta = std::chrono::seconds{9}});
+    sink->on(CampaignFinished{.cells = {{Status::ok, 4}},
+                              .runs = 8,
+                              .wall = std::chrono::seconds{100},
+                              .measuring = std::chrono::seconds{71},
+                              .interrupted = false,
+                              .directory = "out"});
   }
   std::fclose(out);
   EXPECT_EQ(std::string(text, size),
-            "booting\nwarning: careful\n 12% 1/8 runs, 9 s left  tcp delay 5ms latency 5100.0 us\nfailed tcp delay 5ms: as told\n"
+            "booting\nwarning: careful\n 12% 1/8 runs, 9 s left  tcp delay 5ms latency 5100.0 us\nfailed tcp delay "
+            "5ms: as told\n"
             "8 runs in 1:40 min, 71 % of it measuring; cells: 4 ok\n");
   std::free(text);
 }

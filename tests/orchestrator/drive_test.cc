@@ -35,7 +35,8 @@ class Drive : public ::testing::Test {
     Manifest manifest;
     manifest.seed = 7;
     manifest.wall = journal_.manifest.wall;
-    Driver driver{campaign_, cells_, world_.testbed, manifest, [](const auto&) { return std::nullopt; }, world_, journal_, sink_, options_};
+    Driver driver{campaign_, cells_,   world_.testbed, manifest, [](const auto&) { return std::nullopt; },
+                  world_,    journal_, sink_,          options_};
     std::vector<EarlierRun> earlier;
     for (const auto& run : journal_.runs)
       earlier.push_back({run.cell_id, run.repetition, run.attempt, run.status, headline(run, campaign_.workload)});
@@ -112,7 +113,8 @@ TEST_F(Drive, AppliesAgainUntilTheDelayIsRight) {
   ASSERT_TRUE(session());
   std::multiset<int> tries;
   for (const auto& block : sink_.of<BlockStarted>()) tries.insert(block.tries);
-  EXPECT_THAT(tries, ::testing::UnorderedElementsAre(1, 1, 1, 2));  // the first block with delay learns, the others know
+  EXPECT_THAT(tries,
+              ::testing::UnorderedElementsAre(1, 1, 1, 2));  // the first block with delay learns, the others know
 }
 
 TEST_F(Drive, RefusesWhatCannotBeMadeRightAndTriesABoundedNumberOfTimes) {
@@ -125,7 +127,9 @@ TEST_F(Drive, RefusesWhatCannotBeMadeRightAndTriesABoundedNumberOfTimes) {
     if (!run.parameters.contains("delay")) continue;
     ++refused;
     EXPECT_EQ(run.status, Status::refused);
-    EXPECT_THAT(run.message, HasSubstr("before the run, client to server: asked for 5.000 ms, achieved 5.300 ms, 0.050 ms are tolerated"));
+    EXPECT_THAT(
+        run.message,
+        HasSubstr("before the run, client to server: asked for 5.000 ms, achieved 5.300 ms, 0.050 ms are tolerated"));
   }
   EXPECT_EQ(refused, 2 * Schedule::kRefusals);  // then the cells are given up, not tried in the second repetition
   EXPECT_EQ(good_runs().size(), 2U);
@@ -177,16 +181,21 @@ TEST_F(Drive, RepeatsAFailedRunAndGoesOn) {
 
 TEST_F(Drive, ACellThatAlwaysFailsIsGivenUpTheOthersAreNot) {
   const auto bad = cells_[2].id;
-  world_.behave = [&](const std::string& id) { return Behaviour{.status = id.starts_with(bad) ? Status::failed : Status::ok}; };
+  world_.behave = [&](const std::string& id) {
+    return Behaviour{.status = id.starts_with(bad) ? Status::failed : Status::ok};
+  };
   ASSERT_TRUE(session());
   EXPECT_EQ(good_runs().size(), 3U);
   EXPECT_EQ(journal_.runs.size(), 6U + 3U);
-  EXPECT_THAT(sink_.of<RunFinished>(), ::testing::Contains(::testing::Field(&RunFinished::message, "client: as told; given up after 3 attempts")));
+  EXPECT_THAT(sink_.of<RunFinished>(), ::testing::Contains(::testing::Field(
+                                           &RunFinished::message, "client: as told; given up after 3 attempts")));
 }
 
 TEST_F(Drive, UnsupportedIsFinal) {
   const auto bad = cells_[0].id;
-  world_.behave = [&](const std::string& id) { return Behaviour{.status = id.starts_with(bad) ? Status::unsupported : Status::ok}; };
+  world_.behave = [&](const std::string& id) {
+    return Behaviour{.status = id.starts_with(bad) ? Status::unsupported : Status::ok};
+  };
   ASSERT_TRUE(session());
   EXPECT_EQ(journal_.runs.size(), 7U);
 }
@@ -286,7 +295,8 @@ TEST_F(Drive, AHangingRunIsEndedByItsWatchdogAndRepeated) {
   ASSERT_TRUE(session());
   expect_complete();
   EXPECT_TRUE(world_.running.empty());
-  EXPECT_THAT(journal_.runs, ::testing::Contains(::testing::Field(&RunRecord::message, HasSubstr("client: no sign of life in time"))));
+  EXPECT_THAT(journal_.runs,
+              ::testing::Contains(::testing::Field(&RunRecord::message, HasSubstr("client: no sign of life in time"))));
 }
 
 TEST_F(Drive, AFullDiskEndsTheCampaignAndLosesNothing) {

@@ -7,7 +7,8 @@ namespace {
 
 class FakeControl : public NodeControl {
  public:
-  FakeControl(FakeTestbed& world, Node node, std::uint64_t generation) : world_(world), node_(std::move(node)), generation_(generation) {}
+  FakeControl(FakeTestbed& world, Node node, std::uint64_t generation)
+      : world_(world), node_(std::move(node)), generation_(generation) {}
 
   bool connected() const override {
     const auto it = world_.alive.find(node_.name);
@@ -90,7 +91,8 @@ class FakeControl : public NodeControl {
     co_return Result<void>{};
   }
 
-  Awaitable<Result<agents::ProbeResult>> probe(std::string, std::string, std::int64_t count, Nanoseconds, Nanoseconds) override {
+  Awaitable<Result<agents::ProbeResult>> probe(std::string, std::string, std::int64_t count, Nanoseconds,
+                                               Nanoseconds) override {
     if (!connected()) co_return lost();
     agents::ProbeResult result;
     result.sent = static_cast<std::uint32_t>(count);
@@ -148,19 +150,30 @@ class FakeControl : public NodeControl {
 };
 
 Attachment attachment(const char* netdev, const char* address, const char* provider) {
-  return {.path = "wan", .netdev = netdev, .address = address, .device = fmt::format("{}_{}", provider, netdev), .provider = provider};
+  return {.path = "wan",
+          .netdev = netdev,
+          .address = address,
+          .device = fmt::format("{}_{}", provider, netdev),
+          .provider = provider};
 }
 
 }  // namespace
 
 FakeTestbed::FakeTestbed() {
   testbed.topology = "fake";
-  testbed.nodes = {
-      {.name = "client", .role = Role::client, .host = "h", .port = 1,
-       .attachments = {attachment("a0", "10.10.0.1", "rxe"), attachment("a1", "10.11.0.1", "siw")}, .links = {}},
-      {.name = "server", .role = Role::server, .host = "h", .port = 2,
-       .attachments = {attachment("b0", "10.20.0.1", "rxe"), attachment("b1", "10.21.0.1", "siw")}, .links = {}},
-      {.name = "router", .role = Role::router, .host = "h", .port = 3, .attachments = {}, .links = {}}};
+  testbed.nodes = {{.name = "client",
+                    .role = Role::client,
+                    .host = "h",
+                    .port = 1,
+                    .attachments = {attachment("a0", "10.10.0.1", "rxe"), attachment("a1", "10.11.0.1", "siw")},
+                    .links = {}},
+                   {.name = "server",
+                    .role = Role::server,
+                    .host = "h",
+                    .port = 2,
+                    .attachments = {attachment("b0", "10.20.0.1", "rxe"), attachment("b1", "10.21.0.1", "siw")},
+                    .links = {}},
+                   {.name = "router", .role = Role::router, .host = "h", .port = 3, .attachments = {}, .links = {}}};
 }
 
 Awaitable<Result<std::unique_ptr<NodeControl>>> FakeTestbed::connect(Node node) {

@@ -18,10 +18,10 @@ namespace longhaul::orchestrator::testing {
 struct Behaviour {
   Status status = Status::ok;
   double value = 1000;
-  bool kills_agent = false;    ///< the client's agent dies in the middle
-  bool loses_wan = false;      ///< degen forgets its impairment meanwhile
-  std::int64_t drift = 0;      ///< of the delay while the run lasts, ns
-  bool hangs = false;          ///< the client never ends
+  bool kills_agent = false;  ///< the client's agent dies in the middle
+  bool loses_wan = false;    ///< degen forgets its impairment meanwhile
+  std::int64_t drift = 0;    ///< of the delay while the run lasts, ns
+  bool hangs = false;        ///< the client never ends
 };
 
 class FakeTestbed : public Dialer {
@@ -41,11 +41,11 @@ class FakeTestbed : public Dialer {
   int clears = 0;
   bool refuses_to_apply = false;
 
-  std::map<std::string, int> dials;            ///< by node
+  std::map<std::string, int> dials;  ///< by node
   std::set<std::string> unreachable;
-  std::map<std::string, std::string> wrong;    ///< node -> why its certificate is refused
-  std::set<std::string> running;               ///< "<node> <run_id>" of processes that have not been ended
-  std::vector<std::string> started;            ///< run ids of clients, in order
+  std::map<std::string, std::string> wrong;  ///< node -> why its certificate is refused
+  std::set<std::string> running;             ///< "<node> <run_id>" of processes that have not been ended
+  std::vector<std::string> started;          ///< run ids of clients, in order
   std::multiset<std::string> echoes;
 
   Awaitable<Result<std::unique_ptr<NodeControl>>> connect(Node node) override;
@@ -57,7 +57,7 @@ class FakeTestbed : public Dialer {
   std::int64_t correction = 0;
   std::uint64_t probes = 0;
   std::uint64_t generation = 0;
-  std::map<std::string, std::uint64_t> alive;  ///< node -> generation of its connection
+  std::map<std::string, std::uint64_t> alive;                  ///< node -> generation of its connection
   std::map<std::string, std::deque<agents::RunEvent>> events;  ///< by "<node> <run_id>"
   degen::Report report();
 };

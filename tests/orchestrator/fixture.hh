@@ -12,7 +12,12 @@ inline WorkloadSpec ping() {
   spec.name = "ping";
   spec.parameters = {
       {.name = "size", .kind = Kind::size, .help = "", .fallback = Value{64}, .min = 1, .max = 4 << 20, .choices = {}},
-      {.name = "op", .kind = Kind::choice, .help = "", .fallback = Value{"write"}, .choices = {"write", "write_imm", "send"}, .transport = "rdma"},
+      {.name = "op",
+       .kind = Kind::choice,
+       .help = "",
+       .fallback = Value{"write"},
+       .choices = {"write", "write_imm", "send"},
+       .transport = "rdma"},
       {.name = "duration", .kind = Kind::duration, .help = "", .fallback = Value{1'000'000'000}, .choices = {}},
       {.name = "warmup", .kind = Kind::duration, .help = "", .fallback = Value{100'000'000}, .choices = {}}};
   spec.metrics = {{.name = "latency", .unit = "ns", .better = Better::lower, .help = ""}};

@@ -29,7 +29,8 @@ struct Execution {
 
 // Runs everything with this outcome; stops after `limit` runs.
 template <typename Outcome>
-Execution execute(Schedule& schedule, const std::vector<CampaignCell>& cells, Outcome outcome, std::size_t limit = 100'000) {
+Execution execute(Schedule& schedule, const std::vector<CampaignCell>& cells, Outcome outcome,
+                  std::size_t limit = 100'000) {
   Execution execution;
   while (auto block = schedule.next_block()) {
     execution.groups.push_back(fmt::format("{} {}", block->repetition, block->group));
@@ -126,7 +127,8 @@ TEST(Schedule, RepeatsRefusedAndFailedRunsInTheirBlockWithNewAttempts) {
 TEST(Schedule, GrantsMoreAttemptsToWhatTheWanSpoilt) {
   const auto cells = some_cells();
   Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 1, never_precise()};
-  const auto execution = execute(schedule, cells, [](const PlannedRun& run) { return run.cell == 4 ? Status::refused : Status::ok; });
+  const auto execution =
+      execute(schedule, cells, [](const PlannedRun& run) { return run.cell == 4 ? Status::refused : Status::ok; });
   EXPECT_EQ(execution.runs.size(), (cells.size() - 1) * 6 + Schedule::kRefusals);
   EXPECT_TRUE(schedule.given_up(4));
 }
@@ -134,7 +136,8 @@ TEST(Schedule, GrantsMoreAttemptsToWhatTheWanSpoilt) {
 TEST(Schedule, GivesACellUpAfterItsAttemptsAndGoesOn) {
   const auto cells = some_cells();
   Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 1, never_precise()};
-  const auto execution = execute(schedule, cells, [](const PlannedRun& run) { return run.cell == 4 ? Status::failed : Status::ok; });
+  const auto execution =
+      execute(schedule, cells, [](const PlannedRun& run) { return run.cell == 4 ? Status::failed : Status::ok; });
   EXPECT_EQ(execution.runs.size(), (cells.size() - 1) * 6 + Schedule::kAttempts);
   EXPECT_TRUE(schedule.given_up(4));
   EXPECT_EQ(schedule.remaining(), 0);
@@ -144,8 +147,10 @@ TEST(Schedule, ResumeTriesAGivenUpCellAgainWithAttemptsThatAreNew) {
   const auto cells = some_cells();
   Schedule schedule{cells, {.min = 1, .max = 1, .precision = {}}, 1, never_precise()};
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (i != 4) schedule.resume(cells[i].id, 0, 0, Status::ok, 1.0);
-    else for (int attempt = 0; attempt < 3; ++attempt) schedule.resume(cells[i].id, 0, attempt, Status::failed, {});
+    if (i != 4)
+      schedule.resume(cells[i].id, 0, 0, Status::ok, 1.0);
+    else
+      for (int attempt = 0; attempt < 3; ++attempt) schedule.resume(cells[i].id, 0, attempt, Status::failed, {});
   }
   const auto runs = execute(schedule, cells, kOk).runs;
   EXPECT_THAT(runs, ::testing::ElementsAre(PlannedRun{.cell = 4, .repetition = 0, .attempt = 3}));
@@ -154,7 +159,8 @@ TEST(Schedule, ResumeTriesAGivenUpCellAgainWithAttemptsThatAreNew) {
 TEST(Schedule, UnsupportedIsFinal) {
   const auto cells = some_cells();
   Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 1, never_precise()};
-  const auto execution = execute(schedule, cells, [](const PlannedRun& run) { return run.cell == 0 ? Status::unsupported : Status::ok; });
+  const auto execution =
+      execute(schedule, cells, [](const PlannedRun& run) { return run.cell == 0 ? Status::unsupported : Status::ok; });
   EXPECT_EQ(execution.runs.size(), (cells.size() - 1) * 6 + 1);
   Schedule resumed{cells, {.min = 6, .max = 6, .precision = {}}, 1, never_precise()};
   resumed.resume(cells[0].id, 0, 0, Status::unsupported, {});

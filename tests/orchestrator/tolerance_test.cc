@@ -16,7 +16,9 @@ degen::Report report(std::int64_t forward, std::int64_t back, std::uint64_t samp
   return report;
 }
 
-degen::Impairment impairment(Parameters parameters) { return *degen::make_impairment(parameters); }
+degen::Impairment impairment(Parameters parameters) {
+  return *degen::make_impairment(parameters);
+}
 
 TEST(Tolerance, IsRelativeForLongDelaysAndAbsoluteForShort) {
   EXPECT_EQ(tolerance(Nanoseconds{0}, false), microseconds{50});

@@ -13,13 +13,16 @@ using testing::HasSubstr;
 const std::string kBench = std::string{LONGHAUL_BINARY_DIR} + "/bin/longhaul-bench";
 
 // Both streams in one text: what a user sees.
-CommandOutput bench(const std::string& arguments) { return run_command({"/bin/sh", "-c", kBench + " " + arguments + " 2>&1"}); }
+CommandOutput bench(const std::string& arguments) {
+  return run_command({"/bin/sh", "-c", kBench + " " + arguments + " 2>&1"});
+}
 
 TEST(Bench, SaysWhatItIs) {
   EXPECT_THAT(bench("--version").out, HasSubstr("0.1.0"));
   const auto help = bench("latency --help");
   EXPECT_TRUE(help.exit.ok());
-  for (const auto* word : {"--min-samples", "--size", "--verify", "Examples:", "write_imm", "--bind", "--device"}) EXPECT_THAT(help.out, HasSubstr(word));
+  for (const auto* word : {"--min-samples", "--size", "--verify", "Examples:", "write_imm", "--bind", "--device"})
+    EXPECT_THAT(help.out, HasSubstr(word));
 }
 
 TEST(Bench, WrongOptionsAreNamed) {
@@ -72,9 +75,11 @@ TEST(Bench, AServerIsSupervisedAndItsPortAndRecordCome) {
   ASSERT_THAT(ready, HasSubstr(R"("kind":"ready")"));
   const auto at = ready.find("\"port\":") + 7;
   const auto port = ready.substr(at, ready.find_first_of(",}", at) - at);
-  const auto client = bench("latency --connect 127.0.0.1:" + port + " --transport tcp --duration 20ms --warmup 1ms --json --verify --size 100B");
+  const auto client = bench("latency --connect 127.0.0.1:" + port +
+                            " --transport tcp --duration 20ms --warmup 1ms --json --verify --size 100B");
   EXPECT_TRUE(client.exit.ok()) << client.out;
-  for (const auto* word : {R"("p50")", R"("client")", R"("server")", R"("verify":1)"}) EXPECT_THAT(client.out, HasSubstr(word));
+  for (const auto* word : {R"("p50")", R"("client")", R"("server")", R"("verify":1)"})
+    EXPECT_THAT(client.out, HasSubstr(word));
   EXPECT_THAT(next(), HasSubstr("window_start"));
   EXPECT_THAT(next(), HasSubstr("window_stop"));
   EXPECT_THAT(next(), HasSubstr(R"("kind":"record")"));
@@ -107,7 +112,8 @@ TEST(Bench, ATableForPeople) {
     if (output.exit.ok()) break;
     usleep(50'000);
   }
-  for (const auto* word : {"p99.99", "min", "64B", "[us]", "MTU", "congestion control", "CPU of the server", "half of the round trip"})
+  for (const auto* word :
+       {"p99.99", "min", "64B", "[us]", "MTU", "congestion control", "CPU of the server", "half of the round trip"})
     EXPECT_THAT(output.out, HasSubstr(word));
   server.wait(std::chrono::seconds{5});
 }

@@ -16,7 +16,9 @@ std::pair<OwnFd, OwnFd> pair() {
   return {OwnFd{fds[0]}, OwnFd{fds[1]}};
 }
 
-Patience soon() { return Patience::of(50'000'000, -1); }
+Patience soon() {
+  return Patience::of(50'000'000, -1);
+}
 
 TEST(ControlMessage, SurvivesTheWire) {
   ControlMessage message;
@@ -44,8 +46,9 @@ TEST(ControlMessage, AnotherVersionIsNamedBeforeAnythingElse) {
 }
 
 TEST(ControlMessage, NonsenseIsRefused) {
-  for (const auto* text : {"", "{", "[]", "17", R"({"kind": "hello"})", R"({"version": 1, "kind": "teleport"})",
-                           R"({"version": 1, "kind": "hello", "port": 70000})", R"({"version": 1, "kind": "hello", "session": "x"})"})
+  for (const auto* text :
+       {"", "{", "[]", "17", R"({"kind": "hello"})", R"({"version": 1, "kind": "teleport"})",
+        R"({"version": 1, "kind": "hello", "port": 70000})", R"({"version": 1, "kind": "hello", "session": "x"})"})
     EXPECT_FALSE(control_message_from_json(text)) << text;
 }
 

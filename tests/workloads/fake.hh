@@ -27,7 +27,8 @@ class FakeConnection final : public Connection {
   std::function<void(std::span<std::byte>)> tamper;
 
   const std::vector<Capability>& capabilities() const override {
-    static const std::vector<Capability> all{Capability::send_receive, Capability::write, Capability::write_with_immediate, Capability::read,
+    static const std::vector<Capability> all{Capability::send_receive, Capability::write,
+                                             Capability::write_with_immediate, Capability::read,
                                              Capability::event_completion};
     return all;
   }

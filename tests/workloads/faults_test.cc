@@ -15,9 +15,12 @@ using testing::HasSubstr;
 
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-Patience soon() { return Patience::of(5'000 * kMillisecond, -1); }
+Patience soon() {
+  return Patience::of(5'000 * kMillisecond, -1);
+}
 
-// A server of the real protocol that answers `exchanges` messages of one byte, each passed through `change`, then calls `end`.
+// A server of the real protocol that answers `exchanges` messages of one byte, each passed through `change`, then calls
+// `end`.
 class FalseServer {
  public:
   using End = std::function<void(ControlChannel& control, std::vector<OwnFd>& lanes)>;
@@ -49,13 +52,18 @@ class FalseServer {
   std::thread thread_;
 };
 
-Attempt<ClientResult> run_against(const FalseServer& server, const std::string& completion, std::int64_t timeout = 2'000 * kMillisecond) {
+Attempt<ClientResult> run_against(const FalseServer& server, const std::string& completion,
+                                  std::int64_t timeout = 2'000 * kMillisecond) {
   Events events;
-  return run_latency(towards(server.port(), {{"size", 1}, {"completion", completion}, {"timeout", timeout}, {"duration", 60'000 * kMillisecond}}),
-                     events);
+  return run_latency(
+      towards(server.port(),
+              {{"size", 1}, {"completion", completion}, {"timeout", timeout}, {"duration", 60'000 * kMillisecond}}),
+      events);
 }
 
-char echo(char byte) { return byte; }
+char echo(char byte) {
+  return byte;
+}
 
 class Faults : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Completion, Faults, testing::Values("poll", "event"));
@@ -102,8 +110,9 @@ TEST_P(Faults, ASilentServerIsATimeOut) {
 
 TEST_P(Faults, ACorruptedReplyIsAFailure) {
   int count = 0;
-  const FalseServer server{6, [&](char byte) { return ++count == 6 ? static_cast<char>(byte + 1) : byte; },
-                           [](ControlChannel& control, std::vector<OwnFd>&) { (void)control.receive(soon(), "the failure"); }};
+  const FalseServer server{
+      6, [&](char byte) { return ++count == 6 ? static_cast<char>(byte + 1) : byte; },
+      [](ControlChannel& control, std::vector<OwnFd>&) { (void)control.receive(soon(), "the failure"); }};
   const auto result = run_against(server, GetParam());
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("corrupted payload"));
@@ -158,7 +167,9 @@ TEST_P(Faults, CtrlCEndsAClient) {
     stop.press();
   }};
   Events events;
-  EXPECT_THROW((void)run_latency(towards(server.port(), quick({{"completion", GetParam()}, {"duration", 60'000 * kMillisecond}})), events, stop.fd()),
+  EXPECT_THROW((void)run_latency(
+                   towards(server.port(), quick({{"completion", GetParam()}, {"duration", 60'000 * kMillisecond}})),
+                   events, stop.fd()),
                Interrupted);
   presser.join();
 }
@@ -196,8 +207,11 @@ TEST(Hello, OfAnotherVersionOrWorkloadIsRefusedWithWords) {
   };
   EXPECT_THAT(say(R"({"kind": "hello", "version": 2})"), HasSubstr("version 2"));
   EXPECT_THAT(say(R"({"kind": "hello", "version": 1, "workload": "mining"})"), HasSubstr("mining"));
-  EXPECT_THAT(say(R"({"kind": "hello", "version": 1, "workload": "latency", "transport": "pigeon"})"), HasSubstr("pigeon"));
-  EXPECT_THAT(say(R"({"kind": "hello", "version": 1, "workload": "latency", "transport": "tcp", "parameters": {"size": 0}})"), HasSubstr("size"));
+  EXPECT_THAT(say(R"({"kind": "hello", "version": 1, "workload": "latency", "transport": "pigeon"})"),
+              HasSubstr("pigeon"));
+  EXPECT_THAT(
+      say(R"({"kind": "hello", "version": 1, "workload": "latency", "transport": "tcp", "parameters": {"size": 0}})"),
+      HasSubstr("size"));
   EXPECT_THAT(say("{"), HasSubstr("JSON"));
 }
 

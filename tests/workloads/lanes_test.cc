@@ -16,7 +16,8 @@ TEST(Payload, AnyChangedByteIsFound) {
     EXPECT_FALSE(find_fault(message, Direction::ping, 7, 7));
     for (std::size_t i = 0; i < size; ++i) {
       message[i] ^= std::byte{1};
-      EXPECT_THAT(find_fault(message, Direction::ping, 7, 7).value_or(""), HasSubstr(fmt::format("byte {} of {}", i, size)));
+      EXPECT_THAT(find_fault(message, Direction::ping, 7, 7).value_or(""),
+                  HasSubstr(fmt::format("byte {} of {}", i, size)));
       message[i] ^= std::byte{1};
     }
   }
@@ -42,7 +43,8 @@ class LanesTest : public testing::TestWithParam<std::tuple<std::string, std::siz
 
 // A client and a server lane over two joined memories.
 struct Table {
-  explicit Table(const LaneOptions& options) : client_end(layout_of(options.size).total), server_end(layout_of(options.size).total) {
+  explicit Table(const LaneOptions& options)
+      : client_end(layout_of(options.size).total), server_end(layout_of(options.size).total) {
     client_end.join(server_end);
     for (auto* end : {&client_end, &server_end})
       for (int i = 0; i < 4; ++i) end->post_receive(layout_of(options.size).in, options.size);
@@ -92,7 +94,9 @@ TEST_P(LanesTest, ACorruptedReplyIsFound) {
 
 INSTANTIATE_TEST_SUITE_P(Operations, LanesTest,
                          testing::Combine(testing::Values("stream", "send", "write", "write_imm", "write_send", "read"),
-                                          testing::Values(std::size_t{1}, std::size_t{2}, std::size_t{64}, std::size_t{5000}), testing::Bool()));
+                                          testing::Values(std::size_t{1}, std::size_t{2}, std::size_t{64},
+                                                          std::size_t{5000}),
+                                          testing::Bool()));
 
 TEST(Lanes, AReadOfOtherBytesIsFound) {
   Table table{{"read", 64, true}};

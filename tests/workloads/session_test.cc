@@ -17,7 +17,9 @@ TEST_P(RunTest, MeasuresAndAccountsAtBothEnds) {
   ServerThread server;
   Events events;
   const auto result = run_latency(
-      towards(server.port(), quick({{"completion", completion}, {"size", size}, {"clients", clients}, {"verify", verify}})), events);
+      towards(server.port(),
+              quick({{"completion", completion}, {"size", size}, {"clients", clients}, {"verify", verify}})),
+      events);
   ASSERT_TRUE(result) << result.error().message;
   const auto& metric = result->client.metrics.at("latency");
   EXPECT_GE(metric.samples, 10U);
@@ -42,9 +44,9 @@ TEST_P(RunTest, MeasuresAndAccountsAtBothEnds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Loopback, RunTest,
-                         testing::Values(std::tuple{"poll", 64, 1, 0}, std::tuple{"event", 64, 1, 0}, std::tuple{"poll", 1, 1, 1},
-                                         std::tuple{"event", 100'000, 3, 1}, std::tuple{"poll", 4 << 20, 1, 0},
-                                         std::tuple{"event", 1, 16, 0}));
+                         testing::Values(std::tuple{"poll", 64, 1, 0}, std::tuple{"event", 64, 1, 0},
+                                         std::tuple{"poll", 1, 1, 1}, std::tuple{"event", 100'000, 3, 1},
+                                         std::tuple{"poll", 4 << 20, 1, 0}, std::tuple{"event", 1, 16, 0}));
 
 TEST(Run, OneServerServesOneClientAfterAnother) {
   ServerThread server;
@@ -58,7 +60,8 @@ TEST(Run, OneServerServesOneClientAfterAnother) {
 TEST(Run, WindowStaysOpenForTheLeastSamples) {
   ServerThread server;
   Events events;
-  const auto result = run_latency(towards(server.port(), quick({{"duration", 1'000'000}, {"min_samples", 500}})), events);
+  const auto result =
+      run_latency(towards(server.port(), quick({{"duration", 1'000'000}, {"min_samples", 500}})), events);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_GE(result->client.metrics.at("latency").samples, 500U);
 }
@@ -90,7 +93,8 @@ TEST(Run, EventsTellTheSupervisor) {
     last = event.time;
     if (event.kind != BenchEventKind::progress) kinds.push_back(event.kind);
   }
-  EXPECT_THAT(kinds, ElementsAre(BenchEventKind::ready, BenchEventKind::window_start, BenchEventKind::window_stop, BenchEventKind::record));
+  EXPECT_THAT(kinds, ElementsAre(BenchEventKind::ready, BenchEventKind::window_start, BenchEventKind::window_stop,
+                                 BenchEventKind::record));
   ASSERT_TRUE(events.back().record);
   EXPECT_GT(events.back().record->metrics.at("latency").samples, 0U);
 }

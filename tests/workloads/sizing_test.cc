@@ -12,7 +12,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST(AckTimeout, FitsTheRoundTrip) {
-  for (const auto rtt : {Nanoseconds{0ns}, Nanoseconds{100us}, Nanoseconds{40ms}, Nanoseconds{200ms}, Nanoseconds{2s}}) {
+  for (const auto rtt :
+       {Nanoseconds{0ns}, Nanoseconds{100us}, Nanoseconds{40ms}, Nanoseconds{200ms}, Nanoseconds{2s}}) {
     const auto timeout = ack_timeout(ack_timeout_exponent(rtt));
     EXPECT_GE(timeout, 4 * rtt);
     EXPECT_GE(timeout, Nanoseconds{268ms});
@@ -23,7 +24,9 @@ TEST(AckTimeout, FitsTheRoundTrip) {
   EXPECT_EQ(ack_timeout(14), Nanoseconds{67'108'864});  // InfiniBand's table: 67.1 ms
 }
 
-TEST(AckTimeout, FiveBitsAreTheMost) { EXPECT_EQ(ack_timeout_exponent(Nanoseconds{1h}), 31); }
+TEST(AckTimeout, FiveBitsAreTheMost) {
+  EXPECT_EQ(ack_timeout_exponent(Nanoseconds{1h}), 31);
+}
 
 TEST(BytesUnderWay, IsTheProductButNoMoreThanThereIs) {
   const BitRate gigabit{1'000'000'000};

@@ -11,7 +11,9 @@ namespace {
 
 using testing::HasSubstr;
 
-Patience soon() { return Patience::of(5'000'000'000, -1); }
+Patience soon() {
+  return Patience::of(5'000'000'000, -1);
+}
 
 std::pair<OwnFd, OwnFd> connected() {
   const auto listener = listen_on(*resolve("127.0.0.1", 0));
@@ -27,7 +29,8 @@ using Pair = std::pair<std::unique_ptr<SocketsConnection>, std::unique_ptr<Socke
 
 Pair open_pair(const ConnectionPlan& plan) {
   auto [a, b] = connected();
-  return {std::move(*SocketsConnection::open(std::move(a), plan)), std::move(*SocketsConnection::open(std::move(b), plan))};
+  return {std::move(*SocketsConnection::open(std::move(a), plan)),
+          std::move(*SocketsConnection::open(std::move(b), plan))};
 }
 
 ConnectionPlan plan_of(std::size_t size) {
@@ -78,8 +81,10 @@ TEST(Sockets, LargeMessagesCrossBothWaysAtATime) {
     at_a = received(*a) || at_a;
     at_b = received(*b) || at_b;
   }
-  EXPECT_TRUE(std::equal(a->memory().begin(), a->memory().begin() + static_cast<std::ptrdiff_t>(size), b->memory().begin() + static_cast<std::ptrdiff_t>(size)));
-  EXPECT_TRUE(std::equal(b->memory().begin(), b->memory().begin() + static_cast<std::ptrdiff_t>(size), a->memory().begin() + static_cast<std::ptrdiff_t>(size)));
+  EXPECT_TRUE(std::equal(a->memory().begin(), a->memory().begin() + static_cast<std::ptrdiff_t>(size),
+                         b->memory().begin() + static_cast<std::ptrdiff_t>(size)));
+  EXPECT_TRUE(std::equal(b->memory().begin(), b->memory().begin() + static_cast<std::ptrdiff_t>(size),
+                         a->memory().begin() + static_cast<std::ptrdiff_t>(size)));
   EXPECT_EQ(a->wait_events() & EPOLLOUT, 0U);
 }
 

@@ -9,7 +9,9 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const WorkloadSpec& latency() { return *find_workload("latency"); }
+const WorkloadSpec& latency() {
+  return *find_workload("latency");
+}
 
 Attempt<ConnectionPlan> plan(Parameters given, std::string_view transport) {
   return find_runner("latency")->plan(latency(), *complete(latency(), given), transport);
@@ -28,7 +30,8 @@ TEST(Catalog, EveryWorkloadHasARunnerAndAHeadline) {
 TEST(Catalog, DefaultsAreWithinTheirOwnRange) {
   for (const auto& spec : catalog()) {
     for (const auto& parameter : spec.parameters) {
-      EXPECT_TRUE(!parameter.fallback || check_value(parameter, *parameter.fallback)) << spec.name << " " << parameter.name;
+      EXPECT_TRUE(!parameter.fallback || check_value(parameter, *parameter.fallback))
+          << spec.name << " " << parameter.name;
     }
   }
 }
@@ -37,8 +40,14 @@ TEST(Catalog, DefaultsAreWithinTheirOwnRange) {
 TEST(LatencySpec, DefaultsNeverChange) {
   const auto all = complete(latency(), {});
   ASSERT_TRUE(all);
-  const Parameters released{{"size", 64},       {"op", "write"},       {"completion", "poll"}, {"duration", 1'000'000'000},
-                            {"warmup", 100'000'000}, {"min_samples", 10}, {"clients", 1},         {"verify", 0},
+  const Parameters released{{"size", 64},
+                            {"op", "write"},
+                            {"completion", "poll"},
+                            {"duration", 1'000'000'000},
+                            {"warmup", 100'000'000},
+                            {"min_samples", 10},
+                            {"clients", 1},
+                            {"verify", 0},
                             {"timeout", 10'000'000'000}};
   for (const auto& [name, value] : released) EXPECT_EQ(all->at(name), value) << name;
 }
@@ -47,7 +56,8 @@ TEST(LatencySpec, NeedsFollowTheOperation) {
   const auto needs = [](Parameters p) { return latency().needs(p); };
   EXPECT_THAT(needs({{"transport", "rdma"}}), ElementsAre(Capability::write));
   EXPECT_THAT(needs({{"transport", "tcp"}}), ElementsAre(Capability::stream));
-  EXPECT_THAT(needs({{"transport", "tcp"}, {"completion", "event"}}), ElementsAre(Capability::stream, Capability::event_completion));
+  EXPECT_THAT(needs({{"transport", "tcp"}, {"completion", "event"}}),
+              ElementsAre(Capability::stream, Capability::event_completion));
   EXPECT_THAT(needs({{"op", "write_imm"}}), ElementsAre(Capability::write_with_immediate));
   EXPECT_THAT(needs({{"op", "write_send"}}), ElementsAre(Capability::write, Capability::send_receive));
   EXPECT_THAT(needs({{"op", "read"}, {"transport", "tcp"}}), ElementsAre(Capability::read));

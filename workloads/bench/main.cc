@@ -47,7 +47,8 @@ struct Ends {
 
 int finish(const Refusal& refusal, bool json) {
   if (json) fmt::print("{}\n", error_document(refusal));
-  fmt::print(stderr, "longhaul-bench: {}{}\n", refusal.status == Status::unsupported ? "unsupported: " : "", refusal.message);
+  fmt::print(stderr, "longhaul-bench: {}{}\n", refusal.status == Status::unsupported ? "unsupported: " : "",
+             refusal.message);
   return static_cast<int>(refusal.exit_code);
 }
 
@@ -118,8 +119,12 @@ void add_command(CLI::App& app, const WorkloadSpec& spec, Command& command) {
   command.app->add_option("--transport", command.ends.transport, "what moves the data (client)")
       ->type_name("tcp|rdma")
       ->check(CLI::IsMember({"tcp", "rdma"}));
-  command.app->add_option("--device", command.ends.device, "RDMA device, or network interface for tcp, that must be used")->type_name("NAME");
-  command.app->add_option("--port", command.ends.port, "the server's port; 0: any free one")->type_name("N")->default_str(std::to_string(kDefaultPort));
+  command.app
+      ->add_option("--device", command.ends.device, "RDMA device, or network interface for tcp, that must be used")
+      ->type_name("NAME");
+  command.app->add_option("--port", command.ends.port, "the server's port; 0: any free one")
+      ->type_name("N")
+      ->default_str(std::to_string(kDefaultPort));
   command.app->add_flag("--once", command.ends.once, "end after one client (server)");
   add_options(*command.app, spec.parameters, command.texts);
 }
@@ -133,7 +138,8 @@ int run_command(const Command& command, Events& events, int stop) {
     events.emit(BenchEventKind::failed, parameters.error().message);
     return finish({Status::failed, parameters.error().message, parameters.error().exit_code}, ends.json);
   }
-  return ends.listen ? run_server(*command.spec, ends, events, stop) : run_client(*command.spec, ends, std::move(*parameters), events, stop);
+  return ends.listen ? run_server(*command.spec, ends, events, stop)
+                     : run_client(*command.spec, ends, std::move(*parameters), events, stop);
 }
 
 struct ProbeCommand {
@@ -145,7 +151,9 @@ struct ProbeCommand {
 
   void add_to(CLI::App& parent) {
     app = parent.add_subcommand("probe", "UDP probes to and fro: the round trip that the path really has");
-    app->footer("\nExamples:\n  longhaul-bench probe --listen --bind 10.20.0.1\n  longhaul-bench probe --connect 10.20.0.1 --count 1000 --interval 1ms");
+    app->footer(
+        "\nExamples:\n  longhaul-bench probe --listen --bind 10.20.0.1\n  longhaul-bench probe --connect 10.20.0.1 "
+        "--count 1000 --interval 1ms");
     ends.add_to(*app);
     app->add_option("--port", port, "where to answer")->type_name("N")->capture_default_str();
     app->add_option("--count", options.count, "probes to send")->type_name("N")->capture_default_str();

@@ -16,13 +16,20 @@ std::string option_name(const std::string& parameter) {
 
 std::string kind_name(const ParameterSpec& spec) {
   switch (spec.kind) {
-    case Kind::duration: return "TIME";
-    case Kind::size: return "SIZE";
-    case Kind::rate: return "RATE";
-    case Kind::fraction: return "FRACTION";
-    case Kind::count: return "N";
-    case Kind::flag: return "";
-    case Kind::choice: break;
+    case Kind::duration:
+      return "TIME";
+    case Kind::size:
+      return "SIZE";
+    case Kind::rate:
+      return "RATE";
+    case Kind::fraction:
+      return "FRACTION";
+    case Kind::count:
+      return "N";
+    case Kind::flag:
+      return "";
+    case Kind::choice:
+      break;
   }
   return spec.choices.empty() ? "NAME" : fmt::format("{}", fmt::join(spec.choices, "|"));
 }
@@ -31,13 +38,16 @@ std::string kind_name(const ParameterSpec& spec) {
 
 void add_options(CLI::App& app, const std::vector<ParameterSpec>& specs, OptionTexts& texts) {
   for (const auto& spec : specs) {
-    auto* option = app.add_option(option_name(spec.name), texts[spec.name], spec.help)->group("Workload")->type_name(kind_name(spec));
+    auto* option = app.add_option(option_name(spec.name), texts[spec.name], spec.help)
+                       ->group("Workload")
+                       ->type_name(kind_name(spec));
     if (spec.kind == Kind::flag) option->expected(0, 1)->default_str("true")->run_callback_for_default(false);
     if (spec.fallback && spec.kind != Kind::flag) option->default_str(format_value(spec, *spec.fallback));
   }
 }
 
-Result<Parameters> read_options(const CLI::App& app, const std::vector<ParameterSpec>& specs, const OptionTexts& texts) {
+Result<Parameters> read_options(const CLI::App& app, const std::vector<ParameterSpec>& specs,
+                                const OptionTexts& texts) {
   Parameters parameters;
   for (const auto& spec : specs) {
     const auto* option = app.get_option(option_name(spec.name));

@@ -13,11 +13,16 @@ struct Percentile {
   double fraction;
   std::uint64_t least;  // samples below which it is one of the extremes, not an estimate
 };
-constexpr Percentile kPercentiles[] = {{"p50", 0.5, 1}, {"p90", 0.9, 10}, {"p99", 0.99, 100}, {"p99.9", 0.999, 1000}, {"p99.99", 0.9999, 10000}};
+constexpr Percentile kPercentiles[] = {
+    {"p50", 0.5, 1}, {"p90", 0.9, 10}, {"p99", 0.99, 100}, {"p99.9", 0.999, 1000}, {"p99.99", 0.9999, 10000}};
 
 // ns are shown as us.
-double shown(const MetricSpec& spec, double value) { return spec.unit == "ns" ? value / 1000 : value; }
-std::string shown_unit(const MetricSpec& spec) { return spec.unit == "ns" ? "us" : spec.unit; }
+double shown(const MetricSpec& spec, double value) {
+  return spec.unit == "ns" ? value / 1000 : value;
+}
+std::string shown_unit(const MetricSpec& spec) {
+  return spec.unit == "ns" ? "us" : spec.unit;
+}
 
 Histogram histogram_of(const Metric& metric) {
   if (!metric.distribution) return {};
@@ -34,10 +39,14 @@ std::string word(const NodeRecord& record, const std::string& name) {
 std::string cpu_line(const char* who, const NodeRecord& record) {
   if (!record.cpu || record.cpu->wall <= 0) return {};
   const auto& cpu = *record.cpu;
-  const auto percent = [&](std::int64_t used) { return 100.0 * static_cast<double>(used) / static_cast<double>(cpu.wall); };
+  const auto percent = [&](std::int64_t used) {
+    return 100.0 * static_cast<double>(used) / static_cast<double>(cpu.wall);
+  };
   const auto node = cpu.node_user + cpu.node_nice + cpu.node_system + cpu.node_irq + cpu.node_softirq;
-  return fmt::format("  CPU of the {}: process {:.0f} % user, {:.0f} % system; its processors {:.0f} % (irq {:.0f}, softirq {:.0f})\n", who,
-                     percent(cpu.process_user), percent(cpu.process_system), percent(node), percent(cpu.node_irq), percent(cpu.node_softirq));
+  return fmt::format(
+      "  CPU of the {}: process {:.0f} % user, {:.0f} % system; its processors {:.0f} % (irq {:.0f}, softirq {:.0f})\n",
+      who, percent(cpu.process_user), percent(cpu.process_system), percent(node), percent(cpu.node_irq),
+      percent(cpu.node_softirq));
 }
 
 }  // namespace
@@ -47,13 +56,16 @@ std::string describe_transport(const NodeRecord& record) {
   const auto& t = *record.transport;
   std::string text;
   if (t.transport == "tcp") {
-    text = fmt::format("{} over tcp on {}, {} -> {}\n", record.workload, t.netdev.empty() ? "?" : t.netdev, t.local_address, t.peer_address);
+    text = fmt::format("{} over tcp on {}, {} -> {}\n", record.workload, t.netdev.empty() ? "?" : t.netdev,
+                       t.local_address, t.peer_address);
     text += fmt::format("  MTU {}, congestion control {}, send buffer {}", t.mtu, t.congestion_control, t.queue_depth);
   } else {
-    text = fmt::format("{} by RDMA {} over {} ({} on {}), {} -> {}\n", record.workload, word(record, "op"), t.device, t.provider, t.netdev,
-                       t.local_address, t.peer_address);
-    text += fmt::format("  {}MTU {}, queue of {}", t.gid.empty() ? "" : fmt::format("GID {}, ", t.gid), t.mtu, t.queue_depth);
-    if (t.timeout_ns > 0) text += fmt::format(", ack time-out {:.0f} ms x {}", static_cast<double>(t.timeout_ns) / 1e6, t.retry_count + 1);
+    text = fmt::format("{} by RDMA {} over {} ({} on {}), {} -> {}\n", record.workload, word(record, "op"), t.device,
+                       t.provider, t.netdev, t.local_address, t.peer_address);
+    text += fmt::format("  {}MTU {}, queue of {}", t.gid.empty() ? "" : fmt::format("GID {}, ", t.gid), t.mtu,
+                        t.queue_depth);
+    if (t.timeout_ns > 0)
+      text += fmt::format(", ack time-out {:.0f} ms x {}", static_cast<double>(t.timeout_ns) / 1e6, t.retry_count + 1);
   }
   return text + fmt::format(", completion by {}\n", word(record, "completion"));
 }
@@ -70,11 +82,14 @@ std::string table(const WorkloadSpec& spec, const ClientResult& result) {
     const auto histogram = histogram_of(it->second);
     const auto* size = find_parameter(spec.parameters, "size");
     const auto bytes = result.client.parameters.find("size");
-    text += fmt::format("  {:>10} {:>9} {:>10.2f}", size != nullptr && bytes != result.client.parameters.end() ? format_value(*size, bytes->second) : "",
-                        it->second.samples, shown(metric, static_cast<double>(histogram.min())));
+    text += fmt::format(
+        "  {:>10} {:>9} {:>10.2f}",
+        size != nullptr && bytes != result.client.parameters.end() ? format_value(*size, bytes->second) : "",
+        it->second.samples, shown(metric, static_cast<double>(histogram.min())));
     for (const auto& percentile : kPercentiles)
-      text += histogram.count() < percentile.least ? fmt::format(" {:>10}", "-")
-                                                   : fmt::format(" {:>10.2f}", shown(metric, histogram.quantile(percentile.fraction)));
+      text += histogram.count() < percentile.least
+                  ? fmt::format(" {:>10}", "-")
+                  : fmt::format(" {:>10.2f}", shown(metric, histogram.quantile(percentile.fraction)));
     text += fmt::format(" {:>10.2f}\n", shown(metric, static_cast<double>(histogram.max())));
   }
   text += cpu_line("client", result.client) + cpu_line("server", result.server);
@@ -106,7 +121,8 @@ std::string document(const WorkloadSpec& spec, const ClientResult& result) {
 }
 
 std::string error_document(const Refusal& refusal) {
-  return json::serialize(json::object{{"status", boost::describe::enum_to_string(refusal.status, "?")}, {"error", refusal.message}});
+  return json::serialize(
+      json::object{{"status", boost::describe::enum_to_string(refusal.status, "?")}, {"error", refusal.message}});
 }
 
 }  // namespace longhaul::workloads

@@ -53,15 +53,18 @@ Attempt<void> probe_connect(const HostPort& peer, const ProbeOptions& options, i
   for (const auto rtt : sender->round_trips()) histogram.record(rtt);
   const auto lost = sender->sent() - histogram.count();
   if (options.json) {
-    fmt::print("{{\"sent\":{},\"lost\":{},\"rtt_min_ns\":{},\"rtt_median_ns\":{:.0f},\"rtt_p99_ns\":{:.0f},\"rtt_max_ns\":{}}}\n", sender->sent(),
-               lost, histogram.min(), histogram.quantile(0.5), histogram.quantile(0.99), histogram.max());
+    fmt::print(
+        "{{\"sent\":{},\"lost\":{},\"rtt_min_ns\":{},\"rtt_median_ns\":{:.0f},\"rtt_p99_ns\":{:.0f},\"rtt_max_ns\":{}}}"
+        "\n",
+        sender->sent(), lost, histogram.min(), histogram.quantile(0.5), histogram.quantile(0.99), histogram.max());
   } else {
     const auto us = [](double ns) { return ns / 1000; };
-    fmt::print("{} -> {}: {} probes, {} lost; round trip min {:.1f}, median {:.1f}, p99 {:.1f}, max {:.1f} us\n", source, address->text(),
-               sender->sent(), lost, us(static_cast<double>(histogram.min())), us(histogram.quantile(0.5)), us(histogram.quantile(0.99)),
-               us(static_cast<double>(histogram.max())));
+    fmt::print("{} -> {}: {} probes, {} lost; round trip min {:.1f}, median {:.1f}, p99 {:.1f}, max {:.1f} us\n",
+               source, address->text(), sender->sent(), lost, us(static_cast<double>(histogram.min())),
+               us(histogram.quantile(0.5)), us(histogram.quantile(0.99)), us(static_cast<double>(histogram.max())));
   }
-  if (histogram.count() == 0) return failed("no probe came back: does `longhaul-bench probe --listen` run at {}?", address->text());
+  if (histogram.count() == 0)
+    return failed("no probe came back: does `longhaul-bench probe --listen` run at {}?", address->text());
   return {};
 }
 

@@ -30,8 +30,8 @@ struct Dialled {
 };
 
 // All connections are begun before any is awaited, so that the path is crossed as often as for one.
-Result<Dialled> dial(const SocketAddress& server, const std::optional<SocketAddress>& source, std::size_t lanes, std::uint64_t session,
-                     const Patience& patience) {
+Result<Dialled> dial(const SocketAddress& server, const std::optional<SocketAddress>& source, std::size_t lanes,
+                     std::uint64_t session, const Patience& patience) {
   std::vector<OwnFd> fds;
   for (std::size_t i = 0; i <= lanes; ++i) {
     auto fd = start_dial(server, source);
@@ -76,8 +76,8 @@ class Client {
   Attempt<ClientResult> run();
 
  private:
-  Attempt<Connections> connect(Dialled& dialled, const ConnectionPlan& plan, std::uint64_t session, std::uint16_t rdma_port,
-                               const Patience& patience);
+  Attempt<Connections> connect(Dialled& dialled, const ConnectionPlan& plan, std::uint64_t session,
+                               std::uint16_t rdma_port, const Patience& patience);
 
   const ClientOptions& options_;
   const WorkloadSpec& spec_;
@@ -86,8 +86,8 @@ class Client {
   int stop_;
 };
 
-Attempt<Connections> Client::connect(Dialled& dialled, const ConnectionPlan& plan, std::uint64_t session, std::uint16_t rdma_port,
-                                     const Patience& patience) {
+Attempt<Connections> Client::connect(Dialled& dialled, const ConnectionPlan& plan, std::uint64_t session,
+                                     std::uint16_t rdma_port, const Patience& patience) {
   Connections connections;
   if (options_.transport == "tcp") {
     for (auto& fd : dialled.lanes) {
@@ -136,8 +136,8 @@ Attempt<ClientResult> Client::run() {
   const auto answer = control.receive(patience, "the server's answer (is it serving another client?)");
   if (!answer) return failed_by(answer.error());
   if (answer->kind != ControlKind::accepted)
-    return tl::unexpected(Refusal{answer->status.value_or(Status::failed), "server: " + answer->message.value_or("no reason given"),
-                                  ExitCode::failure});
+    return tl::unexpected(Refusal{answer->status.value_or(Status::failed),
+                                  "server: " + answer->message.value_or("no reason given"), ExitCode::failure});
 
   try {
     auto connections = connect(*dialled, *plan, session_number, answer->port.value_or(0), patience);
@@ -183,7 +183,8 @@ Attempt<std::optional<SocketAddress>> source_address(const std::string& bind, co
   return std::optional{*address};
 }
 
-Attempt<ClientResult> run_client(const ClientOptions& options, const WorkloadSpec& spec, const Runner& runner, Events& events, int stop) {
+Attempt<ClientResult> run_client(const ClientOptions& options, const WorkloadSpec& spec, const Runner& runner,
+                                 Events& events, int stop) {
   auto result = [&]() -> Attempt<ClientResult> {
     try {
       return Client{options, spec, runner, events, stop}.run();

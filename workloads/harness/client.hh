@@ -24,7 +24,8 @@ struct ClientResult {
 };
 
 /// Runs one workload against a server. Events are emitted, the last of them too. Throws Interrupted.
-Attempt<ClientResult> run_client(const ClientOptions& options, const WorkloadSpec& spec, const Runner& runner, Events& events, int stop);
+Attempt<ClientResult> run_client(const ClientOptions& options, const WorkloadSpec& spec, const Runner& runner,
+                                 Events& events, int stop);
 
 /// The address that --bind and --device ask for; empty when neither is given.
 Attempt<std::optional<SocketAddress>> source_address(const std::string& bind, const std::string& device, bool rdma);

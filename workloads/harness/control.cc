@@ -43,7 +43,9 @@ std::optional<Preamble> decode_preamble(std::string_view bytes) {
   return Preamble{data, static_cast<std::uint16_t>(take(bytes.substr(12, 2))), take(bytes.substr(4, 8))};
 }
 
-std::string to_json(const ControlMessage& message) { return boost::json::serialize(codec::encode(message)); }
+std::string to_json(const ControlMessage& message) {
+  return boost::json::serialize(codec::encode(message));
+}
 
 Result<ControlMessage> control_message_from_json(std::string_view text) {
   boost::json::error_code error;
@@ -54,9 +56,12 @@ Result<ControlMessage> control_message_from_json(std::string_view text) {
   const auto* version = object == nullptr ? nullptr : object->if_contains("version");
   if (version != nullptr && version->is_int64() && version->get_int64() != kControlVersion) {
     const auto* program = object->if_contains("program");
-    return fail("the peer speaks version {} of the control protocol, this longhaul-bench ({}) version {}: install the same on both{}",
-                version->get_int64(), version_text(), kControlVersion,
-                program != nullptr && program->is_string() ? fmt::format("; the peer is {}", std::string{program->get_string()}) : "");
+    return fail(
+        "the peer speaks version {} of the control protocol, this longhaul-bench ({}) version {}: install the same on "
+        "both{}",
+        version->get_int64(), version_text(), kControlVersion,
+        program != nullptr && program->is_string() ? fmt::format("; the peer is {}", std::string{program->get_string()})
+                                                   : "");
   }
   auto message = codec::decode<ControlMessage>(value);
   if (!message) return fail("the peer sent a bad control message: {}", message.error().message);

@@ -1,5 +1,5 @@
-// The control connection between client and server: JSON in frames over TCP, beside the measured connections. The client
-// tells the server everything; both wait for one another at the window's start and end.
+// The control connection between client and server: JSON in frames over TCP, beside the measured connections. The
+// client tells the server everything; both wait for one another at the window's start and end.
 #pragma once
 
 #include <boost/describe.hpp>

@@ -14,8 +14,8 @@
 namespace longhaul::workloads {
 namespace {
 
-constexpr std::size_t kGuests = 1024;                  // more wait in the kernel's backlog
-constexpr std::int64_t kOverstay = 60'000'000'000;      // ns: whose client was not served by then has given up
+constexpr std::size_t kGuests = 1024;               // more wait in the kernel's backlog
+constexpr std::int64_t kOverstay = 60'000'000'000;  // ns: whose client was not served by then has given up
 constexpr std::int64_t kIntroduceWithin = 10'000'000'000;
 
 }  // namespace
@@ -75,7 +75,8 @@ bool Doorstep::take_in(const Patience& patience) {
 
 Arrival Doorstep::next_client(int stop) {
   for (;;) {
-    const auto client = std::find_if(guests_.begin(), guests_.end(), [](const Guest& g) { return g.known && !g.preamble.data; });
+    const auto client =
+        std::find_if(guests_.begin(), guests_.end(), [](const Guest& g) { return g.known && !g.preamble.data; });
     if (client != guests_.end()) {
       Arrival arrival{ControlChannel{std::move(client->fd)}, client->preamble.session};
       guests_.erase(client);

@@ -10,13 +10,14 @@
 namespace longhaul::workloads {
 namespace {
 
-constexpr std::int64_t kTick = 4'000'000;          // ns between looks at the world while spinning
+constexpr std::int64_t kTick = 4'000'000;    // ns between looks at the world while spinning
 constexpr std::int64_t kSleep = 50'000'000;  // while sleeping, descriptors wake it for anything urgent
 
 // What both loops do while nothing happens, and once in a while when something does. False: the tick ended the loop.
 class Idle {
  public:
-  Idle(const Lanes& lanes, const LoopOptions& options) : options_(options), pace_(kTick), progress_(observe::raw_time()) {
+  Idle(const Lanes& lanes, const LoopOptions& options)
+      : options_(options), pace_(kTick), progress_(observe::raw_time()) {
     if (options.sleeping) waiter_ = std::make_unique<Waiter>(lanes, options.wake_fds);
   }
 
@@ -34,7 +35,8 @@ class Idle {
     }
     if (!tick()) return false;
     if (options_.timeout > 0 && observe::raw_time() - progress_ > options_.timeout)
-      throw_errno(fmt::format("no operation came to its end for {}", format_quantity(Kind::duration, options_.timeout)), ETIMEDOUT);
+      throw_errno(fmt::format("no operation came to its end for {}", format_quantity(Kind::duration, options_.timeout)),
+                  ETIMEDOUT);
     return true;
   }
 

@@ -29,12 +29,12 @@ class Lane {
 using Lanes = std::vector<std::unique_ptr<Lane>>;
 
 struct LoopOptions {
-  bool sleeping = false;             ///< wait for events instead of spinning
-  bool inspecting = false;           ///< call inspect() after every operation and restart the clock
-  std::int64_t timeout = 0;          ///< ns without any operation coming to its end: throws ETIMEDOUT
-  std::int64_t divisor = 1;          ///< elapsed time is divided by it: 2 for a ping-pong
-  std::size_t raw_limit = 0;         ///< samples kept in order
-  std::vector<int> wake_fds;         ///< readable: time for a tick (event mode)
+  bool sleeping = false;      ///< wait for events instead of spinning
+  bool inspecting = false;    ///< call inspect() after every operation and restart the clock
+  std::int64_t timeout = 0;   ///< ns without any operation coming to its end: throws ETIMEDOUT
+  std::int64_t divisor = 1;   ///< elapsed time is divided by it: 2 for a ping-pong
+  std::size_t raw_limit = 0;  ///< samples kept in order
+  std::vector<int> wake_fds;  ///< readable: time for a tick (event mode)
   /// Called every few ms and when a wake_fd is readable, outside of what is timed where possible. Ends the loop by
   /// returning false, or throws.
   std::function<bool()> tick;

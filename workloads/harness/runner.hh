@@ -14,9 +14,11 @@ namespace longhaul::workloads {
 
 struct Runner {
   std::string workload;
-  /// What it needs of its connections; unsupported when the combination makes no sense on this transport ("tcp", "rdma").
-  /// Pure. `parameters` are complete.
-  std::function<Attempt<ConnectionPlan>(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport)> plan;
+  /// What it needs of its connections; unsupported when the combination makes no sense on this transport ("tcp",
+  /// "rdma"). Pure. `parameters` are complete.
+  std::function<Attempt<ConnectionPlan>(const WorkloadSpec& spec, const Parameters& parameters,
+                                        std::string_view transport)>
+      plan;
   /// The client's side: measures and returns the metrics. Throws.
   std::function<std::map<std::string, Metric>(ClientSession& session)> client;
   /// The server's side: returns when the client has closed the window, after its own verification. Throws.

@@ -66,7 +66,8 @@ Attempt<Served> Server::serve_client(Arrival& client, Events& events, int stop) 
   const auto* spec = find_workload(hello->workload.value_or(""));
   const auto* runner = find_runner(hello->workload.value_or(""));
   if (hello->kind != ControlKind::hello || spec == nullptr || runner == nullptr)
-    return refuse_client({Status::unsupported, fmt::format("no workload '{}' here ({})", hello->workload.value_or(""), version_text())});
+    return refuse_client(
+        {Status::unsupported, fmt::format("no workload '{}' here ({})", hello->workload.value_or(""), version_text())});
   const auto transport = hello->transport.value_or("");
   const auto parameters = complete(*spec, hello->parameters.value_or(Parameters{}));
   if (!parameters) return refuse_client({Status::failed, parameters.error().message});
@@ -98,8 +99,8 @@ Attempt<Served> Server::serve_client(Arrival& client, Events& events, int stop) 
     }();
     if (!listener) return refuse_client(listener.error());
     if (const auto lacking = missing(*plan, offers(listener->device())); !lacking.empty())
-      return refuse_client({Status::unsupported,
-                            fmt::format("{} ({}) has no {}", listener->device().name, listener->device().provider, fmt::join(lacking, ", "))});
+      return refuse_client({Status::unsupported, fmt::format("{} ({}) has no {}", listener->device().name,
+                                                             listener->device().provider, fmt::join(lacking, ", "))});
     accepted.port = listener->port();
     control.send(accepted, patience);
     auto opened = listener->accept(*plan, client.session, rtt, control.fd(), patience);

@@ -13,9 +13,10 @@
 namespace longhaul::workloads {
 
 struct ServerOptions {
-  std::string bind;    ///< empty: --device's address, else every address
+  std::string bind;                   ///< empty: --device's address, else every address
   std::uint16_t port = kDefaultPort;  ///< 0: any free one
-  std::string device;  ///< RDMA device that clients' rdma runs must use, or network interface; empty: whichever serves the address
+  std::string device;  ///< RDMA device that clients' rdma runs must use, or network interface; empty: whichever serves
+                       ///< the address
 };
 
 /// A client that was served, for the terminal.

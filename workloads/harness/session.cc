@@ -26,8 +26,8 @@ std::vector<int> own_processors() {
 
 }  // namespace
 
-Session::Session(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan, Connections connections,
-                 ControlChannel& control, Events& events, int stop)
+Session::Session(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan,
+                 Connections connections, ControlChannel& control, Events& events, int stop)
     : spec_(spec),
       role_(role),
       parameters_(std::move(parameters)),
@@ -60,7 +60,8 @@ void Session::close_window() {
   transport_ = connections_.front()->facts();
   const auto after = counters();
   for (std::size_t i = 0; i < after.size(); ++i)
-    for (const auto& [name, moved] : observe::difference(after[i], counters_start_[i])) transport_.counters[name] += moved;
+    for (const auto& [name, moved] : observe::difference(after[i], counters_start_[i]))
+      transport_.counters[name] += moved;
 }
 
 void Session::count(const std::string& name, double value) {
@@ -72,7 +73,9 @@ void Session::check_world() const {
   for (const auto& connection : connections_) connection->check_alive();
 }
 
-Patience Session::patience() const { return Patience::of(number("timeout") + 10 * kSecond, stop_); }
+Patience Session::patience() const {
+  return Patience::of(number("timeout") + 10 * kSecond, stop_);
+}
 
 NodeRecord Session::record(std::map<std::string, Metric> metrics) const {
   NodeRecord record;
@@ -99,7 +102,8 @@ bool ClientSession::tick() {
     progress_due_ = now + kProgressInterval;
     BenchEvent event;
     event.kind = BenchEventKind::progress;
-    event.done = std::clamp(1 - static_cast<double>(window_end_ - now) / static_cast<double>(number("duration")), 0.0, 1.0);
+    event.done =
+        std::clamp(1 - static_cast<double>(window_end_ - now) / static_cast<double>(number("duration")), 0.0, 1.0);
     events_.emit(std::move(event));
   }
   return true;
@@ -127,7 +131,8 @@ Samples ClientSession::measure(const Lanes& lanes, const Options& options) {
   loop.raw_limit = kRawSamples;
   window_end_ = observe::raw_time() + number("duration");
   progress_due_ = observe::raw_time() + kProgressInterval;
-  auto samples = run_operations(lanes, Window{number("duration"), static_cast<std::uint64_t>(number("min_samples"))}, loop);
+  auto samples =
+      run_operations(lanes, Window{number("duration"), static_cast<std::uint64_t>(number("min_samples"))}, loop);
   close_window();
   return samples;
 }
@@ -160,8 +165,11 @@ bool ServerSession::tick() {
       control_.send(answer, patience());
       return true;
     }
-    case ControlKind::window_stop: close_window(); return false;
-    default: throw PeerFailed("the client gave up: " + (*message)->message.value_or("no reason given"));
+    case ControlKind::window_stop:
+      close_window();
+      return false;
+    default:
+      throw PeerFailed("the client gave up: " + (*message)->message.value_or("no reason given"));
   }
 }
 

@@ -29,8 +29,8 @@ class PeerFailed : public std::runtime_error {
 /// What both ends have in common: the connections and the account of the window.
 class Session {
  public:
-  Session(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan, Connections connections,
-          ControlChannel& control, Events& events, int stop);
+  Session(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan,
+          Connections connections, ControlChannel& control, Events& events, int stop);
 
   const Parameters& parameters() const { return parameters_; }
   std::int64_t number(std::string_view name) const { return integer(parameters_, spec_.parameters, name); }
@@ -80,7 +80,8 @@ class ClientSession : public Session {
     std::int64_t divisor = 1;
   };
   /// Runs the workload's warm-up, then its window (parameters warmup, duration, min_samples, timeout). Throws
-  /// std::system_error or std::runtime_error when it cannot be brought to its end, with the server's reason if it gave one.
+  /// std::system_error or std::runtime_error when it cannot be brought to its end, with the server's reason if it gave
+  /// one.
   Samples measure(const Lanes& lanes, const Options& options);
   /// Tells the server that the window is closed and waits for its record.
   NodeRecord finish();

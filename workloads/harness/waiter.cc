@@ -11,7 +11,8 @@ constexpr std::uint64_t kWake = ~std::uint64_t{0};
 
 }  // namespace
 
-Waiter::Waiter(const Lanes& lanes, const std::vector<int>& wake_fds) : epoll_(check(::epoll_create1(EPOLL_CLOEXEC), "create an epoll descriptor")) {
+Waiter::Waiter(const Lanes& lanes, const std::vector<int>& wake_fds)
+    : epoll_(check(::epoll_create1(EPOLL_CLOEXEC), "create an epoll descriptor")) {
   for (const auto& lane : lanes) {
     auto& connection = lane->connection();
     const auto events = connection.wait_events();

@@ -31,7 +31,9 @@ SocketAddress from_sockaddr(const sockaddr* address) {
   return result;
 }
 
-bool same_host(const SocketAddress& a, const SocketAddress& b) { return a.family() == b.family() && a.host() == b.host(); }
+bool same_host(const SocketAddress& a, const SocketAddress& b) {
+  return a.family() == b.family() && a.host() == b.host();
+}
 
 // An IPv4 peer of a dual-stack listener shows as ::ffff:a.b.c.d: rdma_cm and interface lists want plain IPv4.
 SocketAddress unmapped(const SocketAddress& address) {
@@ -59,7 +61,8 @@ Result<HostPort> parse_host_port(std::string_view text) {
     has_port = rest.starts_with(':');
     if (!rest.empty() && !has_port) return refuse("'{}': expected [ADDRESS]:PORT", text);
     if (has_port) port = rest.substr(1);
-  } else if (const auto colon = text.find(':'); colon != std::string_view::npos && text.find(':', colon + 1) == std::string_view::npos) {
+  } else if (const auto colon = text.find(':');
+             colon != std::string_view::npos && text.find(':', colon + 1) == std::string_view::npos) {
     has_port = true;
     result.host = text.substr(0, colon);
     port = text.substr(colon + 1);
@@ -87,8 +90,9 @@ void SocketAddress::set_port(std::uint16_t port) {
 
 std::string SocketAddress::host() const {
   char text[INET6_ADDRSTRLEN] = "?";
-  const void* bytes = family() == AF_INET6 ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr)
-                                           : static_cast<const void*>(&reinterpret_cast<const sockaddr_in&>(storage).sin_addr);
+  const void* bytes = family() == AF_INET6
+                          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr)
+                          : static_cast<const void*>(&reinterpret_cast<const sockaddr_in&>(storage).sin_addr);
   ::inet_ntop(family(), bytes, text, sizeof text);
   return text;
 }
@@ -118,7 +122,8 @@ SocketAddress any_address(std::uint16_t port) {
   v6.sin6_family = AF_INET6;
   sockaddr_in v4{};
   v4.sin_family = AF_INET;
-  auto address = from_sockaddr(probe >= 0 ? reinterpret_cast<const sockaddr*>(&v6) : reinterpret_cast<const sockaddr*>(&v4));
+  auto address =
+      from_sockaddr(probe >= 0 ? reinterpret_cast<const sockaddr*>(&v6) : reinterpret_cast<const sockaddr*>(&v4));
   address.set_port(port);
   return address;
 }

@@ -1,6 +1,6 @@
-// The transport interface: a connected pair of endpoints, each with one block of memory. The caller drives all progress;
-// there are no threads behind it. Operations are the transport's own: what a transport lacks is not in capabilities()
-// and is refused, never emulated.
+// The transport interface: a connected pair of endpoints, each with one block of memory. The caller drives all
+// progress; there are no threads behind it. Operations are the transport's own: what a transport lacks is not in
+// capabilities() and is refused, never emulated.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ struct Request {
   Operation operation = Operation::send;
   std::size_t local = 0;
   std::size_t length = 0;
-  std::size_t remote = 0;         ///< write, write_with_immediate, read
-  std::uint32_t immediate = 0;    ///< write_with_immediate
-  bool more = false;              ///< another request follows at once: may be held back until then
-  bool signaled = true;           ///< ask for a `sent` completion
+  std::size_t remote = 0;       ///< write, write_with_immediate, read
+  std::uint32_t immediate = 0;  ///< write_with_immediate
+  bool more = false;            ///< another request follows at once: may be held back until then
+  bool signaled = true;         ///< ask for a `sent` completion
 };
 
 /// Something that happened at this end. Requests complete in the order in which they were posted, receives too.
@@ -31,8 +31,8 @@ struct Completion {
   std::size_t length = 0;  ///< received: bytes of the message (of the write, for write_with_immediate)
 };
 
-/// Used by one thread. All but the constructor throw std::system_error when the connection is broken (the peer went, the
-/// transport gave up); the text says what was attempted.
+/// Used by one thread. All but the constructor throw std::system_error when the connection is broken (the peer went,
+/// the transport gave up); the text says what was attempted.
 class Connection {
  public:
   Connection() = default;
@@ -41,10 +41,11 @@ class Connection {
   virtual ~Connection() = default;
 
   virtual const std::vector<Capability>& capabilities() const = 0;
-  /// Device, addresses, MTU, time-outs as they are now; in counters what is a state rather than a count (round trip ...).
+  /// Device, addresses, MTU, time-outs as they are now; in counters what is a state rather than a count (round trip
+  /// ...).
   virtual TransportFacts facts() const = 0;
-  /// Cumulative counters, for a difference: of this connection (TCP_INFO), or of its device (RDMA hardware counters) when
-  /// counts_device().
+  /// Cumulative counters, for a difference: of this connection (TCP_INFO), or of its device (RDMA hardware counters)
+  /// when counts_device().
   virtual std::map<std::string, double> counters() const = 0;
   virtual bool counts_device() const = 0;
 

@@ -13,8 +13,7 @@ class Memory {
   Memory() = default;
   /// Throws std::system_error when there is not enough.
   explicit Memory(std::size_t size);
-  Memory(Memory&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  Memory(Memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   Memory& operator=(Memory&& other) noexcept;
   ~Memory() { release(); }
 

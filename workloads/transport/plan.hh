@@ -28,12 +28,14 @@ using Attempt = tl::expected<T, Refusal>;
 
 template <typename... Args>
 tl::unexpected<Refusal> unsupported(fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected<Refusal>(Refusal{Status::unsupported, fmt::format(format, std::forward<Args>(args)...), ExitCode::failure});
+  return tl::unexpected<Refusal>(
+      Refusal{Status::unsupported, fmt::format(format, std::forward<Args>(args)...), ExitCode::failure});
 }
 
 template <typename... Args>
 tl::unexpected<Refusal> failed(fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected<Refusal>(Refusal{Status::failed, fmt::format(format, std::forward<Args>(args)...), ExitCode::failure});
+  return tl::unexpected<Refusal>(
+      Refusal{Status::failed, fmt::format(format, std::forward<Args>(args)...), ExitCode::failure});
 }
 
 /// An expected refusal as the end of a run.
@@ -44,24 +46,25 @@ inline tl::unexpected<Refusal> failed_by(const Error& error) {
 /// The user's input cannot be right.
 template <typename... Args>
 tl::unexpected<Refusal> wrong_input(fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected<Refusal>(Refusal{Status::failed, fmt::format(format, std::forward<Args>(args)...), ExitCode::usage});
+  return tl::unexpected<Refusal>(
+      Refusal{Status::failed, fmt::format(format, std::forward<Args>(args)...), ExitCode::usage});
 }
 
 struct ConnectionPlan {
   std::vector<Capability> needs;
   std::size_t connections = 1;
-  std::size_t memory = 0;       ///< bytes at either end
-  std::size_t message = 0;      ///< the largest
-  std::size_t in_flight = 0;    ///< bytes that the workload has under way at a time
-  std::uint32_t sends = 16;     ///< least entries of the send queue
-  std::uint32_t receives = 0;   ///< receives that are posted before the peer may send
+  std::size_t memory = 0;      ///< bytes at either end
+  std::size_t message = 0;     ///< the largest
+  std::size_t in_flight = 0;   ///< bytes that the workload has under way at a time
+  std::uint32_t sends = 16;    ///< least entries of the send queue
+  std::uint32_t receives = 0;  ///< receives that are posted before the peer may send
   std::size_t receive_offset = 0;
   std::size_t receive_length = 0;
   /// Fills either end's memory before the peer can see it.
   std::function<void(std::span<std::byte>)> prepare;
   std::vector<std::string> unused;  ///< parameters that mean nothing on this transport: left out of the record
-  bool sleeping = false;        ///< completions are waited for, not polled
-  std::string congestion_control;  ///< tcp; empty: the system's
+  bool sleeping = false;            ///< completions are waited for, not polled
+  std::string congestion_control;   ///< tcp; empty: the system's
 };
 
 /// The capabilities that `plan` needs and `has` lacks, by name; empty: none.

@@ -16,7 +16,9 @@ std::uint32_t queue_depth(Bytes under_way, Bytes message, std::uint32_t least, s
   return static_cast<std::uint32_t>(std::min<std::int64_t>(wanted, device_limit));
 }
 
-Nanoseconds ack_timeout(std::uint8_t exponent) { return Nanoseconds{std::int64_t{4096} << exponent}; }
+Nanoseconds ack_timeout(std::uint8_t exponent) {
+  return Nanoseconds{std::int64_t{4096} << exponent};
+}
 
 std::uint8_t ack_timeout_exponent(Nanoseconds rtt) {
   constexpr std::uint8_t kLeast = 16;  // 268 ms

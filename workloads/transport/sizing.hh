@@ -14,7 +14,8 @@ namespace longhaul::workloads {
 /// Unknown rate (0): what it has under way.
 Bytes bytes_under_way(BitRate rate, Nanoseconds rtt, Bytes in_flight);
 
-/// Entries of a send queue that hold `under_way` in messages of `message` bytes; at least `least`, at most the device's limit.
+/// Entries of a send queue that hold `under_way` in messages of `message` bytes; at least `least`, at most the device's
+/// limit.
 std::uint32_t queue_depth(Bytes under_way, Bytes message, std::uint32_t least, std::uint32_t device_limit);
 
 /// The local ack time-out of a queue pair: 4.096 us x 2^exponent (InfiniBand specification 9.7.6.1.3).
@@ -23,7 +24,8 @@ std::uint32_t queue_depth(Bytes under_way, Bytes message, std::uint32_t least, s
 std::uint8_t ack_timeout_exponent(Nanoseconds rtt);
 Nanoseconds ack_timeout(std::uint8_t exponent);
 
-/// Tries after the first, of both kinds; 7 means without end for "receiver not ready" (the harness has its own time-out).
+/// Tries after the first, of both kinds; 7 means without end for "receiver not ready" (the harness has its own
+/// time-out).
 inline constexpr std::uint8_t kRetries = 7;
 inline constexpr std::uint8_t kReceiverNotReadyRetries = 7;
 

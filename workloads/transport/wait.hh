@@ -11,7 +11,8 @@ namespace longhaul::workloads {
 /// Thrown out of any wait or loop when the user (Ctrl-C, SIGTERM) wants the program to end.
 struct Interrupted {};
 
-/// Until when to wait (observe::raw_time), and the descriptor that becomes readable when the user wants to stop (-1: none).
+/// Until when to wait (observe::raw_time), and the descriptor that becomes readable when the user wants to stop (-1:
+/// none).
 struct Patience {
   std::int64_t deadline = 0;
   int stop = -1;

@@ -49,8 +49,9 @@ class Base : public PingPong {
 
   void expect_edges(std::uint8_t sequence) const {
     if (in_.front() == std::byte{sequence} && in_.back() == std::byte{sequence}) return;
-    throw std::runtime_error(fmt::format("corrupted payload: message {} came with {} as its first and {} as its last byte", sequence,
-                                         std::to_integer<int>(in_.front()), std::to_integer<int>(in_.back())));
+    throw std::runtime_error(
+        fmt::format("corrupted payload: message {} came with {} as its first and {} as its last byte", sequence,
+                    std::to_integer<int>(in_.front()), std::to_integer<int>(in_.back())));
   }
 
   Connection& connection_;
@@ -66,7 +67,8 @@ class Base : public PingPong {
 // Messages that complete at the target: the stream, send, write with immediate, write and an empty send.
 class MessageBase : public Base {
  public:
-  MessageBase(Connection& connection, const LaneOptions& options, Direction outgoing) : Base(connection, options, outgoing) {
+  MessageBase(Connection& connection, const LaneOptions& options, Direction outgoing)
+      : Base(connection, options, outgoing) {
     first_.operation = Operation::send;
     first_.local = Layout::out;
     first_.length = options.size;
@@ -101,7 +103,8 @@ class MessageBase : public Base {
 
 class MessageClient final : public MessageBase {
  public:
-  MessageClient(Connection& connection, const LaneOptions& options) : MessageBase(connection, options, Direction::ping) {}
+  MessageClient(Connection& connection, const LaneOptions& options)
+      : MessageBase(connection, options, Direction::ping) {}
 
   void start() override {
     const bool first = sequence_ == 0;
@@ -120,7 +123,8 @@ class MessageClient final : public MessageBase {
 
 class MessageServer final : public MessageBase {
  public:
-  MessageServer(Connection& connection, const LaneOptions& options) : MessageBase(connection, options, Direction::pong) {}
+  MessageServer(Connection& connection, const LaneOptions& options)
+      : MessageBase(connection, options, Direction::pong) {}
 
   void start() override {}
 
@@ -139,7 +143,8 @@ class MessageServer final : public MessageBase {
 // Writes that nothing announces: the target looks at its memory.
 class WriteBase : public Base {
  public:
-  WriteBase(Connection& connection, const LaneOptions& options, Direction outgoing) : Base(connection, options, outgoing) {
+  WriteBase(Connection& connection, const LaneOptions& options, Direction outgoing)
+      : Base(connection, options, outgoing) {
     request_.operation = Operation::write;
     request_.local = Layout::out;
     request_.length = options.size;

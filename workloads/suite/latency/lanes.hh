@@ -23,12 +23,13 @@ struct Layout {
 Layout layout_of(std::size_t size);
 
 struct LaneOptions {
-  std::string op;       ///< of the spec; "stream" for tcp
+  std::string op;  ///< of the spec; "stream" for tcp
   std::size_t size = 0;
   bool verify = false;  ///< every byte of every message
 };
 
-/// One end of a ping-pong; both ends are made alike. After the loop, verify_last() compares every byte of the last message.
+/// One end of a ping-pong; both ends are made alike. After the loop, verify_last() compares every byte of the last
+/// message.
 class PingPong : public Lane {
  public:
   virtual void verify_last() const = 0;

@@ -7,7 +7,8 @@ namespace {
 
 // Differs between the directions, between neighbours, and between the same places of neighbouring packets.
 std::byte pattern(std::size_t i, Direction direction, std::uint8_t salt) {
-  return std::byte{static_cast<std::uint8_t>(i * 131 + (i >> 8) * 17 + (direction == Direction::ping ? 0 : 89) + salt * 29)};
+  return std::byte{
+      static_cast<std::uint8_t>(i * 131 + (i >> 8) * 17 + (direction == Direction::ping ? 0 : 89) + salt * 29)};
 }
 
 }  // namespace
@@ -17,13 +18,14 @@ void fill(std::span<std::byte> message, Direction direction, std::uint8_t sequen
   stamp(message, sequence);
 }
 
-std::optional<std::string> find_fault(std::span<const std::byte> message, Direction direction, std::uint8_t sequence, std::uint8_t salt) {
+std::optional<std::string> find_fault(std::span<const std::byte> message, Direction direction, std::uint8_t sequence,
+                                      std::uint8_t salt) {
   for (std::size_t i = 0; i < message.size(); ++i) {
     const bool edge = i == 0 || i + 1 == message.size();
     const auto wanted = edge ? std::byte{sequence} : pattern(i, direction, salt);
     if (message[i] != wanted)
-      return fmt::format("corrupted payload: byte {} of {} is {:#04x}, expected {:#04x}", i, message.size(), std::to_integer<int>(message[i]),
-                         std::to_integer<int>(wanted));
+      return fmt::format("corrupted payload: byte {} of {} is {:#04x}, expected {:#04x}", i, message.size(),
+                         std::to_integer<int>(message[i]), std::to_integer<int>(wanted));
   }
   return std::nullopt;
 }

@@ -12,10 +12,12 @@ namespace longhaul::workloads::latency {
 enum class Direction : std::uint8_t { ping, pong };
 
 /// Sequence numbers are 1 ... 255 and round again: 0 is "nothing yet".
-inline std::uint8_t next_sequence(std::uint8_t sequence) { return sequence == 255 ? 1 : static_cast<std::uint8_t>(sequence + 1); }
+inline std::uint8_t next_sequence(std::uint8_t sequence) {
+  return sequence == 255 ? 1 : static_cast<std::uint8_t>(sequence + 1);
+}
 
-/// Writes the whole message. `salt` changes the pattern, so that a stale byte shows: the sequence where every message is
-/// verified in full, 0 elsewhere.
+/// Writes the whole message. `salt` changes the pattern, so that a stale byte shows: the sequence where every message
+/// is verified in full, 0 elsewhere.
 void fill(std::span<std::byte> message, Direction direction, std::uint8_t sequence, std::uint8_t salt);
 
 /// Only the first and the last byte.
@@ -25,6 +27,7 @@ inline void stamp(std::span<std::byte> message, std::uint8_t sequence) {
 }
 
 /// What is wrong with a message, in words; empty: nothing.
-std::optional<std::string> find_fault(std::span<const std::byte> message, Direction direction, std::uint8_t sequence, std::uint8_t salt);
+std::optional<std::string> find_fault(std::span<const std::byte> message, Direction direction, std::uint8_t sequence,
+                                      std::uint8_t salt);
 
 }  // namespace longhaul::workloads::latency

@@ -13,8 +13,9 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   const auto op = text(parameters, spec.parameters, "op");
   const bool sleeping = text(parameters, spec.parameters, "completion") == "event";
   if (transport == "rdma" && op == "write" && sleeping)
-    return unsupported("an RDMA write completes nothing at its target that could wake it: use --op write_imm, write_send or send with "
-                       "--completion event, or --completion poll");
+    return unsupported(
+        "an RDMA write completes nothing at its target that could wake it: use --op write_imm, write_send or send with "
+        "--completion event, or --completion poll");
   ConnectionPlan plan;
   plan.needs = spec.needs(with_transport);
   plan.connections = static_cast<std::size_t>(integer(parameters, spec.parameters, "clients"));
@@ -37,7 +38,8 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
 
 LaneOptions lane_options(const Session& session) {
   const bool tcp = session.connections().front()->facts().transport == "tcp";
-  return {tcp ? "stream" : session.word("op"), static_cast<std::size_t>(session.number("size")), session.number("verify") != 0};
+  return {tcp ? "stream" : session.word("op"), static_cast<std::size_t>(session.number("size")),
+          session.number("verify") != 0};
 }
 
 // Lanes as the loop wants them, and as they are.
@@ -88,6 +90,8 @@ void server(ServerSession& session) {
 
 }  // namespace
 
-Runner runner() { return {.workload = "latency", .plan = plan, .client = client, .server = server}; }
+Runner runner() {
+  return {.workload = "latency", .plan = plan, .client = client, .server = server};
+}
 
 }  // namespace longhaul::workloads::latency

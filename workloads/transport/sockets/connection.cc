@@ -48,8 +48,10 @@ SocketsConnection::SocketsConnection(OwnFd fd, const ConnectionPlan& plan) : fd_
 
 Attempt<std::unique_ptr<SocketsConnection>> SocketsConnection::open(OwnFd fd, const ConnectionPlan& plan) {
   const auto& name = plan.congestion_control;
-  if (!name.empty() && ::setsockopt(fd.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size())) < 0)
-    return unsupported("congestion control '{}': {}; see net.ipv4.tcp_allowed_congestion_control", name, errno_text(errno));
+  if (!name.empty() &&
+      ::setsockopt(fd.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size())) < 0)
+    return unsupported("congestion control '{}': {}; see net.ipv4.tcp_allowed_congestion_control", name,
+                       errno_text(errno));
   return std::unique_ptr<SocketsConnection>(new SocketsConnection(std::move(fd), plan));
 }
 
@@ -78,7 +80,9 @@ TransportFacts SocketsConnection::facts() const {
   return facts;
 }
 
-std::map<std::string, double> SocketsConnection::counters() const { return observe::tcp_counters(fd_.get()); }
+std::map<std::string, double> SocketsConnection::counters() const {
+  return observe::tcp_counters(fd_.get());
+}
 
 bool SocketsConnection::write_some(Piece& piece) {
   const auto* data = memory_.bytes().data() + piece.offset;
@@ -101,13 +105,16 @@ void SocketsConnection::flush() {
 }
 
 void SocketsConnection::post(const Request& request) {
-  if (request.operation != Operation::send) throw std::logic_error("sockets only send: one-sided operations are not emulated");
+  if (request.operation != Operation::send)
+    throw std::logic_error("sockets only send: one-sided operations are not emulated");
   Piece piece{request.local, request.length, 0, request.signaled, request.more};
   if (sends_.empty() && write_some(piece)) return;
   sends_.push_back(piece);
 }
 
-void SocketsConnection::post_receive(std::size_t offset, std::size_t length) { receives_.push_back({offset, length, 0, true, false}); }
+void SocketsConnection::post_receive(std::size_t offset, std::size_t length) {
+  receives_.push_back({offset, length, 0, true, false});
+}
 
 std::size_t SocketsConnection::poll(std::span<Completion> out) {
   std::size_t count = 0;
@@ -118,7 +125,8 @@ std::size_t SocketsConnection::poll(std::span<Completion> out) {
   }
   while (count < out.size() && !receives_.empty()) {
     auto& piece = receives_.front();
-    const auto got = ::recv(fd_.get(), memory_.bytes().data() + piece.offset + piece.done, piece.length - piece.done, MSG_DONTWAIT);
+    const auto got =
+        ::recv(fd_.get(), memory_.bytes().data() + piece.offset + piece.done, piece.length - piece.done, MSG_DONTWAIT);
     if (got == 0) throw_errno("receive over TCP: the peer closed the connection", ECONNRESET);
     if (got < 0) {
       if (errno == EAGAIN) break;
@@ -133,7 +141,9 @@ std::size_t SocketsConnection::poll(std::span<Completion> out) {
   return count;
 }
 
-std::uint32_t SocketsConnection::wait_events() const { return sends_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT; }
+std::uint32_t SocketsConnection::wait_events() const {
+  return sends_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT;
+}
 
 void SocketsConnection::check_alive() {
   char byte = 0;

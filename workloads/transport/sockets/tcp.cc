@@ -48,8 +48,8 @@ Result<OwnFd> listen_on(const SocketAddress& address) {
   if (address.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0, "clear IPV6_V6ONLY");
   if (::bind(fd.get(), address.get(), address.length) < 0 || ::listen(fd.get(), kBacklog) < 0) {
     if (errno == EADDRINUSE)
-      return fail("port {} is in use at {}: end the program that listens there, or choose another with --port", address.port(),
-                  address.host());
+      return fail("port {} is in use at {}: end the program that listens there, or choose another with --port",
+                  address.port(), address.host());
     if (errno == EADDRNOTAVAIL)
       return refuse("{} is not an address of this machine: see 'ip address', and correct --bind", address.host());
     if (errno == EACCES) return refuse("port {} needs privileges: choose one above 1023 with --port", address.port());
@@ -83,7 +83,8 @@ Result<void> finish_dial(int fd, const SocketAddress& peer, const Patience& pati
   socklen_t size = sizeof error;
   check(::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size), "read a connection's state");
   if (error == ECONNREFUSED)
-    return fail("connect to {}: nobody listens there; start the server first, e.g. longhaul-bench latency --listen", peer.text());
+    return fail("connect to {}: nobody listens there; start the server first, e.g. longhaul-bench latency --listen",
+                peer.text());
   if (error != 0) return fail("connect to {}: {}", peer.text(), errno_text(error));
   return {};
 }
@@ -150,8 +151,9 @@ BufferPlan plan_buffer(std::string_view which, Bytes wanted, const BufferLimits&
   const auto best = std::max(limits.tuned, limits.requested);
   BufferPlan plan;
   if (limits.requested > limits.tuned) plan.request = limits.requested;
-  plan.limit = fmt::format("the {} buffer holds {} bytes of {} on their way: raise net.ipv4.tcp_{}mem or net.core.{}mem_max",
-                           which, best, wanted.count, which.front() == 's' ? 'w' : 'r', which.front() == 's' ? 'w' : 'r');
+  plan.limit =
+      fmt::format("the {} buffer holds {} bytes of {} on their way: raise net.ipv4.tcp_{}mem or net.core.{}mem_max",
+                  which, best, wanted.count, which.front() == 's' ? 'w' : 'r', which.front() == 's' ? 'w' : 'r');
   return plan;
 }
 

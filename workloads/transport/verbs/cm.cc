@@ -67,9 +67,16 @@ std::optional<CmEvent> next_event(rdma_event_channel* channel) {
     if (errno == EAGAIN || errno == EINTR) return std::nullopt;
     throw_errno("read an rdma_cm event");
   }
-  CmEvent event{raw->event, raw->status, raw->id, std::nullopt, raw->param.conn.responder_resources, raw->param.conn.initiator_depth};
-  if (raw->param.conn.private_data != nullptr && (raw->event == RDMA_CM_EVENT_CONNECT_REQUEST || raw->event == RDMA_CM_EVENT_ESTABLISHED))
-    event.introduction = decode_introduction({static_cast<const char*>(raw->param.conn.private_data), raw->param.conn.private_data_len});
+  CmEvent event{raw->event,
+                raw->status,
+                raw->id,
+                std::nullopt,
+                raw->param.conn.responder_resources,
+                raw->param.conn.initiator_depth};
+  if (raw->param.conn.private_data != nullptr &&
+      (raw->event == RDMA_CM_EVENT_CONNECT_REQUEST || raw->event == RDMA_CM_EVENT_ESTABLISHED))
+    event.introduction =
+        decode_introduction({static_cast<const char*>(raw->param.conn.private_data), raw->param.conn.private_data_len});
   check(::rdma_ack_cm_event(raw), "acknowledge an rdma_cm event");
   return event;
 }
@@ -87,7 +94,8 @@ Attempt<CmEvent> expect_event(rdma_event_channel* channel, rdma_cm_event_type wa
   if (!event) return failed("{}: no answer in time ({} expected)", attempted, ::rdma_event_str(wanted));
   if (event->type == wanted) return *event;
   // The status of these is a negative errno; a rejection's is a reason code of InfiniBand or iWARP.
-  if (event->status < 0) return failed("{}: {}: {}", attempted, ::rdma_event_str(event->type), errno_text(-event->status));
+  if (event->status < 0)
+    return failed("{}: {}: {}", attempted, ::rdma_event_str(event->type), errno_text(-event->status));
   return failed("{}: {} (status {})", attempted, ::rdma_event_str(event->type), event->status);
 }
 

@@ -24,9 +24,10 @@ Attempt<RdmaDevice> device_of(rdma_cm_id* id, const std::string& asked, const st
   if (id->verbs == nullptr) return unsupported("{} belongs to no RDMA device: {}", address, describe(devices));
   const std::string name = ::ibv_get_device_name(id->verbs->device);
   if (!asked.empty() && name != asked)
-    return unsupported("asked for RDMA device '{}', but rdma_cm uses '{}' at {}: bind to an address of {}'s own interface (one RDMA "
-                       "device an interface); {}",
-                       asked, name, address, asked, describe(devices));
+    return unsupported(
+        "asked for RDMA device '{}', but rdma_cm uses '{}' at {}: bind to an address of {}'s own interface (one RDMA "
+        "device an interface); {}",
+        asked, name, address, asked, describe(devices));
   const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.name == name; });
   if (found == devices.end()) return failed("RDMA device '{}' vanished", name);
   return *found;
@@ -35,7 +36,8 @@ Attempt<RdmaDevice> device_of(rdma_cm_id* id, const std::string& asked, const st
 // Binds to an address of this machine, which settles the device. It is looked up when `look_up`, else left empty.
 Attempt<RdmaDevice> bind_to(rdma_cm_id* id, SocketAddress& address, const std::string& asked, bool look_up) {
   if (::rdma_bind_addr(id, address.get()) != 0) {
-    if (errno == ENODEV || errno == EADDRNOTAVAIL) return unsupported("{} belongs to no RDMA device: {}", address.host(), describe(rdma_devices()));
+    if (errno == ENODEV || errno == EADDRNOTAVAIL)
+      return unsupported("{} belongs to no RDMA device: {}", address.host(), describe(rdma_devices()));
     return failed("bind RDMA to {}: {}", address.host(), errno_text(errno));
   }
   if (!look_up) return RdmaDevice{};
@@ -50,8 +52,9 @@ void set_ack_timeout(rdma_cm_id* id, Nanoseconds rtt) {
 
 }  // namespace
 
-Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const SocketAddress& peer, const std::string& device,
-                                        const ConnectionPlan& plan, std::uint64_t session, Nanoseconds rtt, const Patience& patience) {
+Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const SocketAddress& peer,
+                                        const std::string& device, const ConnectionPlan& plan, std::uint64_t session,
+                                        Nanoseconds rtt, const Patience& patience) {
   if (const auto devices = rdma_devices(); devices.empty()) return unsupported("{}", describe(devices));
   const auto attempted = fmt::format("connect over RDMA from {} to {}", source.host(), peer.text());
   // Every step is begun for all before it is awaited for any: the path is crossed as often as for one.
@@ -67,14 +70,16 @@ Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const Socke
       return tl::unexpected(bound.error());
     else if (i == 0)
       used = std::move(*bound);
-    if (::rdma_resolve_addr(id.get(), nullptr, to.get(), kResolveMilliseconds) != 0) return failed("{}: {}", attempted, errno_text(errno));
+    if (::rdma_resolve_addr(id.get(), nullptr, to.get(), kResolveMilliseconds) != 0)
+      return failed("{}: {}", attempted, errno_text(errno));
     pending.emplace_back(std::move(channel), std::move(id));
   }
   for (auto& [channel, id] : pending) {
     if (const auto event = expect_event(channel.get(), RDMA_CM_EVENT_ADDR_RESOLVED, patience, attempted); !event)
       return tl::unexpected(event.error());
     set_ack_timeout(id.get(), rtt);  // before the route is resolved: the path's lifetime comes from it
-    if (::rdma_resolve_route(id.get(), kResolveMilliseconds) != 0) return failed("{}: {}", attempted, errno_text(errno));
+    if (::rdma_resolve_route(id.get(), kResolveMilliseconds) != 0)
+      return failed("{}: {}", attempted, errno_text(errno));
   }
 
   VerbsConnections connections;
@@ -111,10 +116,12 @@ Attempt<VerbsListener> VerbsListener::open(const SocketAddress& address, const s
   return VerbsListener{std::move(channel), std::move(id), std::move(*used)};
 }
 
-std::uint16_t VerbsListener::port() const { return ntohs(::rdma_get_src_port(id_.get())); }
+std::uint16_t VerbsListener::port() const {
+  return ntohs(::rdma_get_src_port(id_.get()));
+}
 
-Attempt<VerbsConnections> VerbsListener::accept(const ConnectionPlan& plan, std::uint64_t session, Nanoseconds rtt, int control,
-                                                const Patience& patience) {
+Attempt<VerbsConnections> VerbsListener::accept(const ConnectionPlan& plan, std::uint64_t session, Nanoseconds rtt,
+                                                int control, const Patience& patience) {
   VerbsConnections connections(plan.connections);
   for (std::size_t accepted = 0; accepted < plan.connections;) {
     const auto event = next_event(channel_.get());
@@ -122,7 +129,8 @@ Attempt<VerbsConnections> VerbsListener::accept(const ConnectionPlan& plan, std:
       pollfd fds[3] = {{channel_->fd, POLLIN, 0}, {control, POLLIN, 0}, {patience.stop, POLLIN, 0}};
       ::poll(fds, 3, 1000);
       if (fds[2].revents != 0) throw Interrupted{};
-      if (fds[1].revents != 0 && fds[0].revents == 0) return failed("the client gave up while it opened its RDMA connections");
+      if (fds[1].revents != 0 && fds[0].revents == 0)
+        return failed("the client gave up while it opened its RDMA connections");
       if (observe::raw_time() < patience.deadline) continue;
     }
     if (!event) return failed("the client opened {} of {} RDMA connections in time", accepted, plan.connections);

@@ -13,8 +13,9 @@ using VerbsConnections = std::vector<std::unique_ptr<VerbsConnection>>;
 
 /// Opens plan.connections to `peer` from `source`, all at a time. `device`: the one asked for; empty: whichever serves
 /// `source`. Refuses when rdma_cm takes another device.
-Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const SocketAddress& peer, const std::string& device,
-                                        const ConnectionPlan& plan, std::uint64_t session, Nanoseconds rtt, const Patience& patience);
+Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const SocketAddress& peer,
+                                        const std::string& device, const ConnectionPlan& plan, std::uint64_t session,
+                                        Nanoseconds rtt, const Patience& patience);
 
 class VerbsListener {
  public:

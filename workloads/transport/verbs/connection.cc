@@ -15,7 +15,7 @@
 namespace longhaul::workloads {
 namespace {
 
-constexpr std::uint32_t kInlineAtMost = 256;  // more saves nothing: the copy costs as much as the fetch
+constexpr std::uint32_t kInlineAtMost = 256;                // more saves nothing: the copy costs as much as the fetch
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 63;  // marks a receive's wr_id
 constexpr std::uint64_t kAsked = std::uint64_t{1} << 62;    // the caller wants to hear of this request
 constexpr std::uint64_t kNumber = kAsked - 1;
@@ -41,11 +41,18 @@ Attempt<std::unique_ptr<VerbsConnection>> VerbsConnection::open(EventChannel cha
   return std::unique_ptr<VerbsConnection>(new VerbsConnection(std::move(channel), std::move(id), device, plan, rtt));
 }
 
-VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice& device, const ConnectionPlan& plan, Nanoseconds rtt)
-    : device_(device), offers_(workloads::offers(device)), channel_(std::move(channel)), id_(std::move(id)), memory_(plan.memory), message_(plan.message) {
+VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice& device, const ConnectionPlan& plan,
+                                 Nanoseconds rtt)
+    : device_(device),
+      offers_(workloads::offers(device)),
+      channel_(std::move(channel)),
+      id_(std::move(id)),
+      memory_(plan.memory),
+      message_(plan.message) {
   if (plan.prepare) plan.prepare(memory_.bytes());
   ibv_device_attr limits{};
-  if (const int error = ::ibv_query_device(id_->verbs, &limits); error != 0) throw_errno("query RDMA device " + device.name, error);
+  if (const int error = ::ibv_query_device(id_->verbs, &limits); error != 0)
+    throw_errno("query RDMA device " + device.name, error);
   const auto at_most = [](int limit, int wish) { return static_cast<std::uint8_t>(std::clamp(limit, 1, wish)); };
   read_depth_ = at_most(std::min(limits.max_qp_rd_atom, limits.max_qp_init_rd_atom), 16);
 
@@ -54,8 +61,8 @@ VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice
   const auto access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   region_ = MemoryRegion{::ibv_reg_mr(domain_.get(), memory_.bytes().data(), memory_.bytes().size(), access)};
   if (!region_)
-    throw_errno(fmt::format("register {} bytes on {} (is the limit of locked memory, ulimit -l, large enough?)", memory_.bytes().size(),
-                            device.name));
+    throw_errno(fmt::format("register {} bytes on {} (is the limit of locked memory, ulimit -l, large enough?)",
+                            memory_.bytes().size(), device.name));
   completion_channel_ = CompletionChannel{::ibv_create_comp_channel(id_->verbs)};
   if (!completion_channel_) throw_errno("create a completion channel on " + device.name);
   const int flags = check(::fcntl(completion_channel_->fd, F_GETFL), "read the flags of a completion channel");
@@ -67,11 +74,13 @@ VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice
 
 void VerbsConnection::create_queue_pair(const ConnectionPlan& plan, Nanoseconds rtt, const ibv_device_attr& limits) {
   const auto bytes = [](std::size_t count) { return Bytes{static_cast<std::int64_t>(count)}; };
-  const auto under_way = bytes_under_way(BitRate{link_facts(device_.netdev).bits_per_second}, rtt, bytes(plan.in_flight));
+  const auto under_way =
+      bytes_under_way(BitRate{link_facts(device_.netdev).bits_per_second}, rtt, bytes(plan.in_flight));
   depth_ = queue_depth(under_way, bytes(plan.message), plan.sends, static_cast<std::uint32_t>(limits.max_qp_wr));
 
   const auto entries = static_cast<int>(depth_ + plan.receives + 1);
-  queue_ = CompletionQueue{::ibv_create_cq(id_->verbs, std::min(entries, limits.max_cqe), nullptr, completion_channel_.get(), 0)};
+  queue_ = CompletionQueue{
+      ::ibv_create_cq(id_->verbs, std::min(entries, limits.max_cqe), nullptr, completion_channel_.get(), 0)};
   if (!queue_) throw_errno(fmt::format("create a completion queue of {} entries on {}", entries, device_.name));
 
   ibv_qp_init_attr attributes{};
@@ -141,7 +150,9 @@ std::vector<std::string> VerbsConnection::limits() const {
   return limit.empty() ? std::vector<std::string>{} : std::vector{std::move(limit)};
 }
 
-std::map<std::string, double> VerbsConnection::counters() const { return observe::rdma_counters(device_.name); }
+std::map<std::string, double> VerbsConnection::counters() const {
+  return observe::rdma_counters(device_.name);
+}
 
 void VerbsConnection::post(const Request& request) {
   if (posted_ - retired_ >= depth_ / 2) harvest();
@@ -153,7 +164,8 @@ void VerbsConnection::post(const Request& request) {
 
   auto& piece = pieces_[chained_];
   auto& work = chain_[chained_];
-  piece = {reinterpret_cast<std::uint64_t>(memory_.bytes().data() + request.local), static_cast<std::uint32_t>(request.length), region_->lkey};
+  piece = {reinterpret_cast<std::uint64_t>(memory_.bytes().data() + request.local),
+           static_cast<std::uint32_t>(request.length), region_->lkey};
   work = {};
   work.wr_id = posted_ | (request.signaled ? kAsked : 0);
   work.sg_list = &piece;
@@ -161,9 +173,15 @@ void VerbsConnection::post(const Request& request) {
   work.send_flags = signaled ? IBV_SEND_SIGNALED : 0;
   if (request.length <= inline_size_ && request.operation != Operation::read) work.send_flags |= IBV_SEND_INLINE;
   switch (request.operation) {
-    case Operation::send: work.opcode = IBV_WR_SEND; break;
-    case Operation::write: work.opcode = IBV_WR_RDMA_WRITE; break;
-    case Operation::read: work.opcode = IBV_WR_RDMA_READ; break;
+    case Operation::send:
+      work.opcode = IBV_WR_SEND;
+      break;
+    case Operation::write:
+      work.opcode = IBV_WR_RDMA_WRITE;
+      break;
+    case Operation::read:
+      work.opcode = IBV_WR_RDMA_READ;
+      break;
     case Operation::write_with_immediate:
       work.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
       work.imm_data = request.immediate;
@@ -181,17 +199,20 @@ void VerbsConnection::post(const Request& request) {
 void VerbsConnection::submit() {
   chained_ = 0;
   ibv_send_wr* bad = nullptr;  // some providers return a negative errno
-  if (const int error = ::ibv_post_send(id_->qp, chain_.data(), &bad); error != 0) throw_errno("post to " + device_.name, std::abs(error));
+  if (const int error = ::ibv_post_send(id_->qp, chain_.data(), &bad); error != 0)
+    throw_errno("post to " + device_.name, std::abs(error));
 }
 
 void VerbsConnection::post_receive(std::size_t offset, std::size_t length) {
-  ibv_sge piece{reinterpret_cast<std::uint64_t>(memory_.bytes().data() + offset), static_cast<std::uint32_t>(length), region_->lkey};
+  ibv_sge piece{reinterpret_cast<std::uint64_t>(memory_.bytes().data() + offset), static_cast<std::uint32_t>(length),
+                region_->lkey};
   ibv_recv_wr work{};
   work.wr_id = kReceive;
   work.sg_list = &piece;
   work.num_sge = length == 0 ? 0 : 1;
   ibv_recv_wr* bad = nullptr;
-  if (const int error = ::ibv_post_recv(id_->qp, &work, &bad); error != 0) throw_errno("post a receive to " + device_.name, std::abs(error));
+  if (const int error = ::ibv_post_recv(id_->qp, &work, &bad); error != 0)
+    throw_errno("post a receive to " + device_.name, std::abs(error));
 }
 
 void VerbsConnection::harvest() {
@@ -207,13 +228,14 @@ void VerbsConnection::harvest() {
     }
     retired_ = one.wr_id & kNumber;
     if ((one.wr_id & kAsked) != 0)
-      ready_.push_back({one.opcode == IBV_WC_RDMA_READ ? Completion::Kind::fetched : Completion::Kind::sent, one.byte_len});
+      ready_.push_back(
+          {one.opcode == IBV_WC_RDMA_READ ? Completion::Kind::fetched : Completion::Kind::sent, one.byte_len});
   }
 }
 
 void VerbsConnection::throw_completion(const ibv_wc& completion) const {
-  const auto what = fmt::format("{} on {}: {}", (completion.wr_id & kReceive) != 0 ? "RDMA receive" : "RDMA request", device_.name,
-                                ::ibv_wc_status_str(completion.status));
+  const auto what = fmt::format("{} on {}: {}", (completion.wr_id & kReceive) != 0 ? "RDMA receive" : "RDMA request",
+                                device_.name, ::ibv_wc_status_str(completion.status));
   if (completion.status == IBV_WC_RETRY_EXC_ERR) {
     const auto now = facts();
     throw_errno(fmt::format("{}: the peer did not acknowledge {} tries of {}", what, now.retry_count + 1,
@@ -248,7 +270,8 @@ std::size_t VerbsConnection::poll(std::span<Completion> out) {
 
 bool VerbsConnection::arm() {
   if (!armed_) {
-    if (const int error = ::ibv_req_notify_cq(queue_.get(), 0); error != 0) throw_errno("ask for a completion event of " + device_.name, error);
+    if (const int error = ::ibv_req_notify_cq(queue_.get(), 0); error != 0)
+      throw_errno("ask for a completion event of " + device_.name, error);
     armed_ = true;
   }
   // What came before the request makes no event.
@@ -256,16 +279,22 @@ bool VerbsConnection::arm() {
   return ready_.empty();
 }
 
-std::uint32_t VerbsConnection::wait_events() const { return EPOLLIN; }
+std::uint32_t VerbsConnection::wait_events() const {
+  return EPOLLIN;
+}
 
 void VerbsConnection::check_alive() {
   while (const auto event = next_event(channel_.get())) {
     switch (event->type) {
       case RDMA_CM_EVENT_ESTABLISHED:
-      case RDMA_CM_EVENT_TIMEWAIT_EXIT: break;
-      case RDMA_CM_EVENT_DISCONNECTED: throw_errno("RDMA connection on " + device_.name + ": the peer closed it", ECONNRESET);
-      case RDMA_CM_EVENT_DEVICE_REMOVAL: throw_errno("RDMA device " + device_.name + " was removed", ENODEV);
-      default: throw_errno(fmt::format("RDMA connection on {}: {}", device_.name, ::rdma_event_str(event->type)), ECONNRESET);
+      case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+        break;
+      case RDMA_CM_EVENT_DISCONNECTED:
+        throw_errno("RDMA connection on " + device_.name + ": the peer closed it", ECONNRESET);
+      case RDMA_CM_EVENT_DEVICE_REMOVAL:
+        throw_errno("RDMA device " + device_.name + " was removed", ENODEV);
+      default:
+        throw_errno(fmt::format("RDMA connection on {}: {}", device_.name, ::rdma_event_str(event->type)), ECONNRESET);
     }
   }
   harvest();

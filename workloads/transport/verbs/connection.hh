@@ -72,13 +72,13 @@ class VerbsConnection final : public Connection {
   std::uint32_t depth_ = 0;
   std::uint32_t inline_size_ = 0;
   std::uint8_t read_depth_ = 1;
-  std::uint64_t posted_ = 0;         // requests so far
-  std::uint64_t retired_ = 0;        // of them, known to be complete
+  std::uint64_t posted_ = 0;   // requests so far
+  std::uint64_t retired_ = 0;  // of them, known to be complete
   std::uint64_t last_signaled_ = 0;
   std::array<ibv_send_wr, kChain> chain_{};
   std::array<ibv_sge, kChain> pieces_{};
   std::size_t chained_ = 0;
-  std::deque<Completion> ready_;     // harvested, not yet given out
+  std::deque<Completion> ready_;  // harvested, not yet given out
   bool armed_ = false;
   unsigned unacknowledged_ = 0;
 };

@@ -20,11 +20,13 @@ std::vector<RdmaDevice> rdma_devices() {
 
 std::string describe(const std::vector<RdmaDevice>& devices) {
   if (devices.empty())
-    return "this machine has no RDMA device (a NIC with its driver, or 'rdma link add NAME type rxe netdev DEV' with module rdma_rxe)";
+    return "this machine has no RDMA device (a NIC with its driver, or 'rdma link add NAME type rxe netdev DEV' with "
+           "module rdma_rxe)";
   std::string text;
   for (const auto& device : devices)
     text += fmt::format("{}{} ({} on {}, {})", text.empty() ? "there are " : ", ", device.name, device.provider,
-                        device.netdev.empty() ? "no interface" : device.netdev, device.address.empty() ? "no address" : device.address);
+                        device.netdev.empty() ? "no interface" : device.netdev,
+                        device.address.empty() ? "no address" : device.address);
   return text;
 }
 
@@ -40,7 +42,8 @@ Attempt<SocketAddress> address_of_device(const std::string& device) {
 }
 
 std::vector<Capability> offers(const RdmaDevice& device) {
-  std::vector<Capability> offered{Capability::send_receive, Capability::write, Capability::read, Capability::event_completion};
+  std::vector<Capability> offered{Capability::send_receive, Capability::write, Capability::read,
+                                  Capability::event_completion};
   if (!device.iwarp) offered.push_back(Capability::write_with_immediate);
   return offered;
 }
