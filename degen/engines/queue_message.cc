@@ -7,6 +7,7 @@
 #include <linux/netfilter/nfnetlink_queue.h>
 
 #include <array>
+#include <cstring>
 
 namespace longhaul::degen {
 namespace {
@@ -81,11 +82,13 @@ std::optional<QueuedPacket> parse_packet(const nlmsghdr& message) {
   } else if (attributes[NFQA_PAYLOAD] != nullptr) {
     packet.bytes = mnl_attr_get_payload_len(attributes[NFQA_PAYLOAD]);
   }
-  if (attributes[NFQA_TIMESTAMP] != nullptr) {
-    const auto* stamp =
-        static_cast<const nfqnl_msg_packet_timestamp*>(mnl_attr_get_payload(attributes[NFQA_TIMESTAMP]));
+  nfqnl_msg_packet_timestamp stamp{};
+  if (auto* attribute = attributes[NFQA_TIMESTAMP];
+      attribute != nullptr && mnl_attr_get_payload_len(attribute) >= sizeof stamp) {
+    // Attributes are aligned to 4 bytes, the struct wants 8.
+    std::memcpy(&stamp, mnl_attr_get_payload(attribute), sizeof stamp);
     packet.stamp =
-        std::chrono::seconds{from_big_endian(stamp->sec)} + std::chrono::microseconds{from_big_endian(stamp->usec)};
+        std::chrono::seconds{from_big_endian(stamp.sec)} + std::chrono::microseconds{from_big_endian(stamp.usec)};
   }
   return packet;
 }
