@@ -91,9 +91,10 @@ TEST_F(BootedLab, CompactCrossesTheRouterEvenForProgramsThatBindNoSource) {
   for (const auto& [server, client] :
        {std::pair{"-d rxe_b0 -x 1", "-d rxe_a0 -x 1 10.20.0.1"}, {"-d siw_b1 -x 0", "-d siw_a1 -x 0 10.21.0.1"}}) {
     const std::string common = "ib_write_lat -R -s 1024 -n 100 ";
-    const std::string both = common + server +
-                             " >/dev/null & until rdma resource show cm_id | grep -q LISTEN; do sleep 0.1; done; " +
-                             common + client;
+    const std::string both =
+        common + server +
+        " >/dev/null & for i in $(seq 50); do rdma resource show cm_id | grep -q LISTEN && break; sleep 0.1; done; " +
+        common + client;
     EXPECT_THAT(output("client", {"sh", "-c", both}), HasSubstr(" 1024    100 ")) << client;
   }
   EXPECT_GT(std::stoi(output("router", {"sh", "-c", kReceived, "ra1"})), 100);

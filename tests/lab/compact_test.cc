@@ -25,15 +25,13 @@ class CompactLab : public ::testing::Test {
   /// Runs the latency workload by hand, both ends; the client's exit code, JSON on standard output.
   static Outcome latency(const std::string& provider, const std::string& options) {
     const std::string s = provider == "rxe" ? "" : "_SIW";
-    return lab().on(
-        "client",
-        "longhaul-bench latency --listen --once --bind $LONGHAUL_PEER" + s +
-            " >/dev/null 2>/tmp/server.log & p=$!\n"
-            "i=0; while [ $i -lt 100 ] && ! ss -Hltn 'sport = :7470' | grep -q .; do sleep 0.05; i=$((i+1)); done\n"
-            "longhaul-bench latency --connect $LONGHAUL_PEER" +
-            s + " --bind $LONGHAUL_ADDR" + s + " --duration 200ms --json " + options +
-            "; e=$?\n"
-            "kill $p 2>/dev/null; wait; exit $e");
+    return lab().on("client", "longhaul-bench latency --listen --once --bind $LONGHAUL_PEER" + s +
+                                  " >/dev/null 2>/tmp/server.log & p=$!\n" +
+                                  wait_until("ss -Hltn 'sport = :7470' | grep -q .") +
+                                  "longhaul-bench latency --connect $LONGHAUL_PEER" + s + " --bind $LONGHAUL_ADDR" + s +
+                                  " --duration 200ms --json " + options +
+                                  "; e=$?\n"
+                                  "kill $p 2>/dev/null; wait; exit $e");
   }
 
   /// Holds an impairment with `degen apply` and lets probes pass; the state as `degen show --json` tells it.
@@ -43,10 +41,10 @@ class CompactLab : public ::testing::Test {
     return json::parse(lab().must("router", "degen show --json"));
   }
   static void clear() {
-    lab().must("router",
-               "p=$(ps -o pid,args | grep '[d]egen apply ' | grep -v 'sh -c' | awk '{print $1}'); [ -z \"$p\" ] || "
-               "kill -INT $p\n"
-               "sleep 0.3; degen clear --force >/dev/null");
+    // Its time may be over already.
+    if (!lab().processes("router", "degen apply ").empty())
+      static_cast<void>(lab().signal("router", "INT", "degen apply "));
+    lab().must("router", "sleep 0.3; degen clear --force >/dev/null");
   }
 
  private:
@@ -76,16 +74,15 @@ TEST_F(CompactLab, PeersMeasureAcrossTheRouter) {
                       "cat /sys/class/net/ra0/statistics/rx_packets /sys/class/net/rb0/statistics/tx_packets");
   };
   const auto before = counters();
-  const auto out = lab().must("client",
-                              "ib_write_lat -F -s 64 -n 500 -d rxe_b0 >/dev/null 2>&1 &\n"
-                              "until ss -Hltn 'sport = :18515' | grep -q .; do sleep 0.1; done\n"
-                              "ib_write_lat -F -s 64 -n 500 -d $LONGHAUL_DEVICE $LONGHAUL_PEER; e=$?; wait; exit $e");
+  const auto out =
+      lab().must("client", "ib_write_lat -F -s 64 -n 500 -d rxe_b0 >/dev/null 2>&1 &\n" +
+                               wait_until("ss -Hltn 'sport = :18515' | grep -q .") +
+                               "ib_write_lat -F -s 64 -n 500 -d $LONGHAUL_DEVICE $LONGHAUL_PEER; e=$?; wait; exit $e");
   EXPECT_NE(out.find("t_typical"), std::string::npos) << out;
   EXPECT_NE(before, counters());
-  lab().must("client",
-             "rping -s -a $LONGHAUL_PEER_SIW -C 3 >/dev/null 2>&1 &\n"
-             "until rdma resource show cm_id | grep -q LISTEN; do sleep 0.1; done\n"
-             "rping -c -a $LONGHAUL_PEER_SIW -I $LONGHAUL_ADDR_SIW -C 3");
+  lab().must("client", "rping -s -a $LONGHAUL_PEER_SIW -C 3 >/dev/null 2>&1 &\n" +
+                           wait_until("rdma resource show cm_id | grep -q LISTEN") +
+                           "rping -c -a $LONGHAUL_PEER_SIW -I $LONGHAUL_ADDR_SIW -C 3");
 }
 
 TEST_F(CompactLab, LatencyByEveryOperation) {
@@ -189,12 +186,11 @@ TEST_F(CompactLab, ForeignQdiscsAreNamedAndLeftAlone) {
 TEST_F(CompactLab, AKilledAgentComesBack) {
   const auto listening = "ss -Hltn 'sport = :41001' | wc -l";
   EXPECT_EQ(lab().must("client", listening), "1\n");
-  const auto pid = "ps -o pid,args | grep '[l]onghaul-agent --node client ' | awk '{print $1}'";
-  const auto before = lab().must("client", pid);
+  const auto before = lab().processes("client", "longhaul-agent --node client ");
   ASSERT_TRUE(lab().signal("client", "KILL", "longhaul-agent --node client "));
   std::this_thread::sleep_for(2s);
   EXPECT_EQ(lab().must("client", listening), "1\n");
-  EXPECT_NE(lab().must("client", pid), before);
+  EXPECT_NE(lab().processes("client", "longhaul-agent --node client "), before);
 }
 
 }  // namespace

@@ -44,6 +44,12 @@ Outcome run(const std::vector<std::string>& arguments, const std::string& input_
           .err = drain(err.get())};
 }
 
+// In brackets, so that the search does not find itself.
+std::string search(const std::string& text) {
+  return fmt::format("ps -o pid,args | grep '[{}]{}' | grep -v 'sh -c' | awk '{{print $1}}'", text.front(),
+                     text.substr(1));
+}
+
 }  // namespace
 
 std::string bin(const std::string& program) {
@@ -87,14 +93,17 @@ std::string BootedLab::must(const std::string& node, const std::string& script) 
   return outcome.out;
 }
 
+std::string wait_until(const std::string& condition) {
+  return fmt::format("for i in $(seq 50); do {} && break; sleep 0.1; done\n", condition);
+}
+
+std::string BootedLab::processes(const std::string& node, const std::string& text) const {
+  return must(node, search(text));
+}
+
 bool BootedLab::signal(const std::string& node, const std::string& signal, const std::string& text) const {
-  // In brackets, so that the search does not find itself.
-  const auto find = fmt::format("ps -o pid,args | grep '[{}]{}' | grep -v 'sh -c' | awk '{{print $1}}'", text.front(),
-                                text.substr(1));
-  return on(node, fmt::format(
-                      "for i in $(seq 50); do p=$({}); [ -n \"$p\" ] && kill -{} $p && exit 0; sleep 0.1; done; exit 1",
-                      find, signal))
-             .code == 0;
+  const auto found = fmt::format("p=$({}); [ -n \"$p\" ] && kill -{} $p && exit 0", search(text), signal);
+  return on(node, wait_until(found) + "exit 1").code == 0;
 }
 
 void BootedLab::install(const std::string& node, const std::string& program) const {

@@ -40,7 +40,9 @@ class BootedLab {
   Outcome on(const std::string& node, const std::string& script) const;
   /// The same; fails the test when it does not exit with 0. Returns its standard output.
   std::string must(const std::string& node, const std::string& script) const;
-  /// Sends a signal to the programs on a node whose command line has this text; false when after 5 s there is none.
+  /// The programs on a node whose command line has this text: their process ids, one a line.
+  std::string processes(const std::string& node, const std::string& text) const;
+  /// Sends a signal to them; false when after 5 s there is none.
   [[nodiscard]] bool signal(const std::string& node, const std::string& signal, const std::string& text) const;
   /// Copies a program of the build into /tmp of the node and makes it executable.
   void install(const std::string& node, const std::string& program) const;
@@ -49,6 +51,9 @@ class BootedLab {
   std::string name_;
   std::string inventory_;
 };
+
+/// A line of shell that waits until `condition` holds, 5 s at most.
+std::string wait_until(const std::string& condition);
 
 /// A directory that goes with the test.
 class TemporaryDirectory {

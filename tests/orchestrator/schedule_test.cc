@@ -124,23 +124,17 @@ TEST(Schedule, RepeatsRefusedAndFailedRunsInTheirBlockWithNewAttempts) {
   EXPECT_EQ(schedule.runs_done(4), 2);
 }
 
-TEST(Schedule, GrantsMoreAttemptsToWhatTheWanSpoilt) {
-  const auto cells = some_cells();
-  Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 1, never_precise()};
-  const auto execution =
-      execute(schedule, cells, [](const PlannedRun& run) { return run.cell == 4 ? Status::refused : Status::ok; });
-  EXPECT_EQ(execution.runs.size(), (cells.size() - 1) * 6 + Schedule::kRefusals);
-  EXPECT_TRUE(schedule.given_up(4));
-}
-
 TEST(Schedule, GivesACellUpAfterItsAttemptsAndGoesOn) {
   const auto cells = some_cells();
-  Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 1, never_precise()};
-  const auto execution =
-      execute(schedule, cells, [](const PlannedRun& run) { return run.cell == 4 ? Status::failed : Status::ok; });
-  EXPECT_EQ(execution.runs.size(), (cells.size() - 1) * 6 + Schedule::kAttempts);
-  EXPECT_TRUE(schedule.given_up(4));
-  EXPECT_EQ(schedule.remaining(), 0);
+  for (const auto& [status, attempts] :
+       {std::pair{Status::failed, Schedule::kAttempts}, {Status::refused, Schedule::kRefusals}}) {
+    Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 1, never_precise()};
+    const auto execution =
+        execute(schedule, cells, [&](const PlannedRun& run) { return run.cell == 4 ? status : Status::ok; });
+    EXPECT_EQ(execution.runs.size(), (cells.size() - 1) * 6 + attempts);
+    EXPECT_TRUE(schedule.given_up(4));
+    EXPECT_EQ(schedule.remaining(), 0);
+  }
 }
 
 TEST(Schedule, ResumeTriesAGivenUpCellAgainWithAttemptsThatAreNew) {

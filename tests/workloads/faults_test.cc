@@ -19,6 +19,13 @@ Patience soon() {
   return Patience::of(5'000 * kMillisecond, -1);
 }
 
+OwnFd dial(std::uint16_t port) {
+  const auto address = *resolve("127.0.0.1", port);
+  auto fd = std::move(*start_dial(address, std::nullopt));
+  EXPECT_TRUE(finish_dial(fd.get(), address, soon()));
+  return fd;
+}
+
 // A server of the real protocol that answers `exchanges` messages of one byte, each passed through `change`, then calls
 // `end`.
 class FalseServer {
@@ -134,11 +141,9 @@ TEST_P(Faults, TheServersLastWordsAreReported) {
 TEST_P(Faults, AServerSurvivesAClientThatVanishes) {
   ServerThread server;
   {
-    const auto address = *resolve("127.0.0.1", server.port());
     std::vector<OwnFd> fds;
     for (const bool data : {false, true}) {
-      fds.push_back(std::move(*start_dial(address, std::nullopt)));
-      ASSERT_TRUE(finish_dial(fds.back().get(), address, soon()));
+      fds.push_back(dial(server.port()));
       write_fully(fds.back().get(), encode(Preamble{data, 0, 77}), soon(), "introduce");
     }
     ControlChannel control{std::move(fds[0])};
@@ -176,12 +181,8 @@ TEST_P(Faults, CtrlCEndsAClient) {
 
 TEST(Doorstep, StrangersHoldNobodyUp) {
   ServerThread server;
-  const auto address = *resolve("127.0.0.1", server.port());
   std::vector<OwnFd> strangers;
-  for (int i = 0; i < 5; ++i) {
-    strangers.push_back(std::move(*start_dial(address, std::nullopt)));
-    ASSERT_TRUE(finish_dial(strangers.back().get(), address, soon()));
-  }
+  for (int i = 0; i < 5; ++i) strangers.push_back(dial(server.port()));
   write_fully(strangers[0].get(), "GET / HTTP/1.1\r\nHost: x\r\n\r\n", soon(), "talk nonsense");
   write_fully(strangers[1].get(), "LH", soon(), "begin and stop");
   write_fully(strangers[2].get(), encode(Preamble{true, 0, 1}), soon(), "be another session's");
@@ -195,9 +196,7 @@ TEST(Doorstep, StrangersHoldNobodyUp) {
 TEST(Hello, OfAnotherVersionOrWorkloadIsRefusedWithWords) {
   ServerThread server;
   const auto say = [&](const std::string& json) {
-    const auto address = *resolve("127.0.0.1", server.port());
-    auto fd = std::move(*start_dial(address, std::nullopt));
-    EXPECT_TRUE(finish_dial(fd.get(), address, soon()));
+    auto fd = dial(server.port());
     write_fully(fd.get(), encode(Preamble{false, 0, 5}) + encode_frame(json), soon(), "say hello");
     ControlChannel control{std::move(fd)};
     auto answer = control.receive(soon(), "its answer");

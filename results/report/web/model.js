@@ -41,12 +41,17 @@ function drawn(cell) {
   return {...metric, median: metric.median - path, ...(metric.low === undefined ? {} : {low: metric.low - path, high: metric.high - path})};
 }
 
+// Where there is most to compare.
+function richest(keys) {
+  const count = (items, key) => items.filter(item => conditionKey(item.conditions) === key).length;
+  const pairs = pairsOf(state.metric), cells = ofMetric();
+  const weights = new Map(keys.map(key => [key, 1000 * count(pairs, key) + count(cells, key)]));
+  return keys.sort((a, b) => weights.get(b) - weights.get(a))[0] ?? null;
+}
+
 function settle() {
   const keys = unique(ofMetric().map(cell => conditionKey(cell.conditions)));
-  // Opens where there is most to compare.
-  const weight = key => 1000 * pairsOf(state.metric).filter(pair => conditionKey(pair.conditions) === key).length +
-    ofMetric().filter(cell => conditionKey(cell.conditions) === key).length;
-  if (!keys.includes(state.conditions)) state.conditions = keys.sort((a, b) => weight(b) - weight(a))[0] ?? null;
+  if (!keys.includes(state.conditions)) state.conditions = richest(keys);
   if (!sizes().includes(state.size)) state.size = sizes()[0] ?? null;
   if (!delays().includes(state.delay)) state.delay = delays()[0] ?? null;
 }
