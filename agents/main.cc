@@ -10,6 +10,7 @@
 #include "agents/affinity.hh"
 #include "agents/agent.hh"
 #include "agents/facts_table.hh"
+#include "common/command_line.hh"
 #include "common/log.hh"
 #include "common/version.hh"
 #include "observe/facts.hh"
@@ -103,11 +104,7 @@ int run(int argc, char** argv) {
   app.add_option("--bench", options.agent.bench, "path of longhaul-bench; default: beside this program");
   app.add_option("--degen", options.agent.degen_socket, "socket of this node's degen; a router has one");
   app.add_option("--cpus", options.cpus, "processors for workloads, such as 0,2-3; default: all");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
-  }
+  if (const auto code = parse_command_line(app, argc, argv)) return *code;
   if (options.facts) {
     const auto facts = observe::node_facts();
     fmt::print("{}\n", options.json ? to_json(facts) : facts_table(facts));

@@ -120,6 +120,8 @@ function(longhaul_test name)
   _longhaul_link(test_${name} ${ARG_DEPS})
   target_link_libraries(test_${name} PRIVATE GTest::gmock GTest::gtest_main ${ARG_LIBS})
   target_compile_definitions(test_${name} PRIVATE LONGHAUL_SOURCE_DIR="${CMAKE_SOURCE_DIR}" LONGHAUL_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  # A test's time goes into compiling it: without optimisation that is a quarter less.
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O0>)
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
 endfunction()

@@ -94,6 +94,13 @@ Programs find_programs(const std::string& directory) {
   return programs;
 }
 
+/// An agent without a certificate authority would not start, and the boot would wait for it in vain.
+bool certificates_suffice(const std::vector<std::string>& programs, const std::vector<OverlayFile>& files) {
+  const bool agents = std::find(programs.begin(), programs.end(), "longhaul-agent") != programs.end();
+  return !agents || std::any_of(files.begin(), files.end(),
+                                [](const OverlayFile& file) { return file.path == "/etc/longhaul/ca.pem"; });
+}
+
 void append_file(std::ofstream& out, const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw_errno("opening " + path);
@@ -283,6 +290,8 @@ Result<Booted> boot(const UpOptions& asked) {
 
   const Programs programs = find_programs(options.program_dir);
   wanted.programs = programs.names;
+  if (!certificates_suffice(programs.names, options.files))
+    return refuse("the lab's longhaul-agent needs the testbed's certificates: none was given as /etc/longhaul/ca.pem");
   auto image = build_image(programs.files);
   if (!image) return tl::unexpected(image.error());
   booted.known.emulated = !kvm_works(*image);

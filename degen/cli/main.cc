@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "common/command_line.hh"
 #include "common/version.hh"
 #include "degen/cli/commands.hh"
 #include "degen/impairment/plan.hh"
@@ -106,11 +107,7 @@ int run(int argc, char** argv) {
   add_json(clearing);
   clearing.add_flag("--force", force, "even if its client is alive");
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? static_cast<int>(ExitCode::ok) : static_cast<int>(ExitCode::usage);
-  }
+  if (const auto code = parse_command_line(app, argc, argv)) return *code;
   apply_options.socket = socket;
   apply_options.json = json;
 

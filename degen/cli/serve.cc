@@ -32,6 +32,7 @@ std::int64_t mtu_of(const std::string& interface) {
 
 std::vector<Interface> read_interfaces(const std::vector<std::string>& names) {
   std::vector<Interface> interfaces;
+  interfaces.reserve(names.size());
   for (const auto& name : names) interfaces.push_back({.name = name, .mtu = mtu_of(name)});
   return interfaces;
 }

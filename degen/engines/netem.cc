@@ -22,7 +22,7 @@ int index_of(const std::string& interface) {
 }  // namespace
 
 NetemEngine::~NetemEngine() {
-  clear();
+  NetemEngine::clear();
 }
 
 std::map<int, QdiscFacts> NetemEngine::roots() {

@@ -15,7 +15,7 @@ const std::string kDeleteTable = fmt::format("delete table inet {}", kOwnTable);
 }  // namespace
 
 NfqueueEngine::~NfqueueEngine() {
-  clear();
+  NfqueueEngine::clear();
 }
 
 Result<void> NfqueueEngine::check(const Plan& plan) {

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace longhaul::degen {
@@ -38,6 +39,7 @@ NetemQdisc netem_qdisc(const Interface& interface, Way way, const Direction& dir
 
 std::string quoted(const std::vector<Interface>& interfaces) {
   std::vector<std::string> names;
+  names.reserve(interfaces.size());
   for (const auto& interface : interfaces) names.push_back(fmt::format("\"{}\"", interface.name));
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -89,7 +91,9 @@ std::optional<Gilbert> gilbert(const Direction& direction) {
   const double loss = static_cast<double>(direction.loss.parts) / 1e6;
   const double leave = 1.0 / static_cast<double>(direction.loss_burst);
   const double enter = loss >= 1 ? 1 : std::min(1.0, leave * loss / (1 - loss));
-  const auto scaled = [](double p) { return static_cast<std::uint32_t>(p * static_cast<double>(kCertain) + 0.5); };
+  const auto scaled = [](double p) {
+    return static_cast<std::uint32_t>(std::llround(p * static_cast<double>(kCertain)));
+  };
   return Gilbert{.enter = scaled(enter), .leave = scaled(leave)};
 }
 

@@ -221,7 +221,7 @@ Parameters to_parameters(const Impairment& impairment) {
 }
 
 std::string describe(const Impairment& impairment) {
-  const auto forward = describe_direction(impairment.forward);
+  auto forward = describe_direction(impairment.forward);
   if (impairment.forward == impairment.back) return forward;
   return fmt::format("{} | back: {}", forward, describe_direction(impairment.back));
 }

@@ -52,6 +52,7 @@ constexpr std::array kFilter{
 
 std::vector<std::string> names(const std::vector<Interface>& interfaces) {
   std::vector<std::string> names;
+  names.reserve(interfaces.size());
   for (const auto& interface : interfaces) names.push_back(interface.name);
   return names;
 }

@@ -1,6 +1,7 @@
 // longhaul: the orchestrator.
 #include <exception>
 
+#include "common/command_line.hh"
 #include "common/log.hh"
 #include "common/version.hh"
 #include "orchestrator/cli/commands.hh"
@@ -23,11 +24,7 @@ int main(int argc, char** argv) {
     orchestrator::add_results(app, exit_code);
     orchestrator::add_lab(app, exit_code);
     orchestrator::add_pki(app, exit_code);
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
-    }
+    if (const auto code = parse_command_line(app, argc, argv)) return *code;
   } catch (const std::exception& error) {
     return orchestrator::report_error({.message = error.what(), .exit_code = ExitCode::failure});
   }

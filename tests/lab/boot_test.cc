@@ -162,6 +162,16 @@ TEST_F(BootedLab, NothingIsLeftOfAKilledOwner) {
   EXPECT_THAT(lab_names(), IsEmpty());
 }
 
+TEST_F(BootedLab, AgentsWithoutCertificatesAreRefusedAtOnce) {
+  auto uncertified = options(Topology::compact, true);
+  uncertified.program_dir = std::string{LONGHAUL_BINARY_DIR} + "/bin";
+  const auto lab = up(uncertified);
+  ASSERT_FALSE(lab);
+  EXPECT_EQ(lab.error().exit_code, ExitCode::usage);
+  EXPECT_THAT(lab.error().message, HasSubstr("/etc/longhaul/ca.pem"));
+  EXPECT_THAT(lab_names(), IsEmpty());
+}
+
 TEST_F(BootedLab, AnInterruptedStartLeavesNothing) {
   auto interrupted = options(Topology::full, false);
   const auto when = std::chrono::steady_clock::now() + std::chrono::seconds{2};

@@ -21,7 +21,8 @@ TEST(Bench, SaysWhatItIs) {
   EXPECT_THAT(bench("--version").out, HasSubstr("0.1.0"));
   const auto help = bench("latency --help");
   EXPECT_TRUE(help.exit.ok());
-  for (const auto* word : {"--min-samples", "--size", "--verify", "Examples:", "write_imm", "--bind", "--device"})
+  for (const auto* word :
+       {"--min-samples", "--size", "--verify [true|false]=false", "Examples:", "write_imm", "--bind", "--device"})
     EXPECT_THAT(help.out, HasSubstr(word));
 }
 
@@ -32,6 +33,7 @@ TEST(Bench, WrongOptionsAreNamed) {
     EXPECT_THAT(output.out, HasSubstr(expected)) << arguments;
   };
   check("", "subcommand");
+  check("frobnicate", "'frobnicate' is not a command of longhaul-bench; these are: latency, probe");
   check("latency", "--listen");
   check("latency --connect 127.0.0.1", "--transport");
   check("latency --connect 127.0.0.1 --listen", "--listen");

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "common/command_line.hh"
 #include "common/log.hh"
 #include "common/version.hh"
 #include "observe/probe.hh"
@@ -187,11 +188,7 @@ int run(int argc, char** argv) {
   for (std::size_t i = 0; i < commands.size(); ++i) add_command(app, catalog()[i], commands[i]);
   ProbeCommand probe;
   probe.add_to(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
-  }
+  if (const auto code = parse_command_line(app, argc, argv)) return *code;
 
   auto events = Events::from_environment();
   if (!events) return finish({Status::failed, events.error().message, events.error().exit_code}, false);

@@ -41,8 +41,13 @@ void add_options(CLI::App& app, const std::vector<ParameterSpec>& specs, OptionT
     auto* option = app.add_option(option_name(spec.name), texts[spec.name], spec.help)
                        ->group("Workload")
                        ->type_name(kind_name(spec));
-    if (spec.kind == Kind::flag) option->expected(0, 1)->default_str("true")->run_callback_for_default(false);
-    if (spec.fallback && spec.kind != Kind::flag) option->default_str(format_value(spec, *spec.fallback));
+    if (spec.kind == Kind::flag) {
+      // CLI11 would show what a bare flag means as the default.
+      option->expected(0, 1)->default_str("true")->run_callback_for_default(false);
+      if (spec.fallback) option->option_text(fmt::format("[true|false]={}", format_value(spec, *spec.fallback)));
+    } else if (spec.fallback) {
+      option->default_str(format_value(spec, *spec.fallback));
+    }
   }
 }
 
