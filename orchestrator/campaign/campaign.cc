@@ -11,71 +11,68 @@ namespace {
 constexpr std::int64_t kMaxRepetitions = 1000;
 constexpr int kRunsForInterval = 6;  // below, no distribution-free 95 % interval of a median exists
 
-class Checker {
+// Errors of a file, each with its place.
+class Complainer {
  public:
-  Checker(CampaignFile file, const Vocabulary& vocabulary) : vocabulary_(vocabulary) {
-    campaign_.file = std::move(file);
-  }
+  explicit Complainer(const CampaignFile& file) : file_(file) {}
 
-  Result<Campaign> check() {
-    if (auto ok = head(); !ok) return tl::unexpected(ok.error());
-    for (const auto& [key, value] : file().fixed) {
-      auto parsed = setting(key, value);
-      if (!parsed) return tl::unexpected(parsed.error());
-      given_.push_back(key);
-      campaign_.fixed.emplace(key.text, std::move(*parsed));
-    }
-    for (const auto& axis : file().axes)
-      if (auto ok = this->axis(axis); !ok) return tl::unexpected(ok.error());
-    for (const auto& entry : file().series)
-      if (auto ok = series(entry); !ok) return tl::unexpected(ok.error());
-    if (campaign_.series.empty()) campaign_.series.push_back({.place = {1, 1}, .parameters = {}});
-    if (auto ok = repeat(); !ok) return tl::unexpected(ok.error());
-    if (auto ok = limit(); !ok) return tl::unexpected(ok.error());
-    return std::move(campaign_);
+ protected:
+  template <typename... Args>
+  tl::unexpected<Error> error(Place place, fmt::format_string<Args...> format, Args&&... args) const {
+    return refuse("{}{}", at(file_, place), fmt::format(format, std::forward<Args>(args)...));
   }
 
  private:
-  const CampaignFile& file() const { return campaign_.file; }
+  const CampaignFile& file_;
+};
 
-  template <typename... Args>
-  tl::unexpected<Error> error(Place place, fmt::format_string<Args...> format, Args&&... args) const {
-    return refuse("{}{}", at(file(), place), fmt::format(format, std::forward<Args>(args)...));
+class ExperimentChecker : Complainer {
+ public:
+  ExperimentChecker(const CampaignFile& file, const Vocabulary& vocabulary)
+      : Complainer(file), vocabulary_(vocabulary) {}
+
+  Result<Experiment> check(const ExperimentSection& section) {
+    experiment_.place = section.place;
+    if (auto ok = workload(section.workload); !ok) return tl::unexpected(ok.error());
+    for (const auto& [key, value] : section.fixed) {
+      auto parsed = setting(key, value);
+      if (!parsed) return tl::unexpected(parsed.error());
+      given_.push_back(key);
+      experiment_.fixed.emplace(key.text, std::move(*parsed));
+    }
+    for (const auto& axis : section.axes)
+      if (auto ok = this->axis(axis); !ok) return tl::unexpected(ok.error());
+    for (const auto& entry : section.series)
+      if (auto ok = series(entry); !ok) return tl::unexpected(ok.error());
+    if (experiment_.series.empty()) experiment_.series.push_back({.place = section.place, .parameters = {}});
+    return std::move(experiment_);
   }
 
-  Result<void> head() {
-    campaign_.name = file().name.text;
-    campaign_.description = file().description.text;
-    const auto plain = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
-    };
-    if (campaign_.name.size() > 64 || !std::all_of(campaign_.name.begin(), campaign_.name.end(), plain))
-      return error(file().name.place, "expected a name of at most 64 letters, digits, '_', '-' or '.', got '{}'",
-                   campaign_.name);
+ private:
+  Result<void> workload(const Word& word) {
     std::vector<std::string> names;
     for (const auto& workload : vocabulary_.workloads) {
       names.push_back(workload.name);
-      if (workload.name == file().workload.text) campaign_.workload = workload;
+      if (workload.name == word.text) experiment_.workload = workload;
     }
-    if (campaign_.workload.name.empty()) {
-      const auto near = nearest(file().workload.text, names);
-      return error(file().workload.place, "unknown workload '{}'; {} is {}", file().workload.text,
+    if (experiment_.workload.name.empty()) {
+      const auto near = nearest(word.text, names);
+      return error(word.place, "unknown workload '{}'; {} is {}", word.text,
                    near.empty() ? "there" : fmt::format("did you mean '{}'? There", near), fmt::join(names, ", "));
     }
     for (const auto* specs :
-         {&vocabulary_.common, &vocabulary_.impairment, &std::as_const(campaign_.workload).parameters})
-      campaign_.specs.insert(campaign_.specs.end(), specs->begin(), specs->end());
-    for (const auto& spec : vocabulary_.impairment) campaign_.impairment.push_back(spec.name);
+         {&vocabulary_.common, &vocabulary_.impairment, &std::as_const(experiment_.workload).parameters})
+      experiment_.specs.insert(experiment_.specs.end(), specs->begin(), specs->end());
     return {};
   }
 
   Result<const ParameterSpec*> known(const Word& key) const {
-    if (const auto* spec = find_parameter(campaign_.specs, key.text)) return spec;
+    if (const auto* spec = find_parameter(experiment_.specs, key.text)) return spec;
     std::vector<std::string> names;
-    for (const auto& spec : campaign_.specs) names.push_back(spec.name);
+    for (const auto& spec : experiment_.specs) names.push_back(spec.name);
     const auto near = nearest(key.text, names);
     return error(key.place, "unknown axis '{}'{}", key.text,
-                 near.empty() ? fmt::format("; workload {} has {}", campaign_.workload.name, fmt::join(names, ", "))
+                 near.empty() ? fmt::format("; workload {} has {}", experiment_.workload.name, fmt::join(names, ", "))
                               : fmt::format("; did you mean '{}'?", near));
   }
 
@@ -105,7 +102,7 @@ class Checker {
       axis.values.push_back(std::move(*value));
     }
     given_.push_back(list.key);
-    campaign_.axes.push_back(std::move(axis));
+    experiment_.axes.push_back(std::move(axis));
     return {};
   }
 
@@ -120,21 +117,57 @@ class Checker {
     // (cells.cc).
     if (const auto transport = transport_of(one.parameters); !transport.empty()) {
       for (const auto& [key, value] : entry.axes) {
-        const auto& only = find_parameter(campaign_.specs, key.text)->transport;
+        const auto& only = find_parameter(experiment_.specs, key.text)->transport;
         if (!only.empty() && only != transport)
           return error(key.place, "axis '{}' is for {} only, this entry is {}", key.text, only, transport);
       }
     }
-    for (const auto& other : campaign_.series)
+    for (const auto& other : experiment_.series)
       if (other.parameters == one.parameters)
         return error(entry.place, "this entry of series is the same as the one in line {}", other.place.line);
-    campaign_.series.push_back(std::move(one));
+    experiment_.series.push_back(std::move(one));
     return {};
   }
 
   std::string transport_of(const Parameters& parameters) const {
-    for (const auto* where : {&parameters, &campaign_.fixed})
+    for (const auto* where : {&parameters, &experiment_.fixed})
       if (const auto it = where->find("transport"); it != where->end()) return std::get<std::string>(it->second);
+    return {};
+  }
+
+  const Vocabulary& vocabulary_;
+  Experiment experiment_;
+  std::vector<Word> given_;
+};
+
+class Checker : Complainer {
+ public:
+  explicit Checker(CampaignFile& file, const Vocabulary& vocabulary)
+      : Complainer(file), file_(file), vocabulary_(vocabulary) {}
+
+  Result<Campaign> check() {
+    if (auto ok = head(); !ok) return tl::unexpected(ok.error());
+    for (const auto& section : file_.experiments) {
+      auto experiment = ExperimentChecker{file_, vocabulary_}.check(section);
+      if (!experiment) return tl::unexpected(experiment.error());
+      campaign_.experiments.push_back(std::move(*experiment));
+    }
+    if (auto ok = repeat(); !ok) return tl::unexpected(ok.error());
+    if (auto ok = limit(); !ok) return tl::unexpected(ok.error());
+    campaign_.file = std::move(file_);
+    return std::move(campaign_);
+  }
+
+ private:
+  Result<void> head() {
+    campaign_.name = file_.name.text;
+    campaign_.description = file_.description.text;
+    const auto plain = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+    };
+    if (campaign_.name.size() > 64 || !std::all_of(campaign_.name.begin(), campaign_.name.end(), plain))
+      return error(file_.name.place, "expected a name of at most 64 letters, digits, '_', '-' or '.', got '{}'",
+                   campaign_.name);
     return {};
   }
 
@@ -147,7 +180,7 @@ class Checker {
   }
 
   Result<void> repeat() {
-    const auto& section = file().repeat;
+    const auto& section = file_.repeat;
     auto& rule = campaign_.repeat;
     if (section.min) {
       const auto min = whole(*section.min, "repeat.min", kMaxRepetitions);
@@ -183,22 +216,22 @@ class Checker {
   }
 
   Result<void> limit() {
-    if (!file().max_cells) return {};
-    const auto cells = whole(*file().max_cells, "max_cells", kLargestMaxCells);
+    if (!file_.max_cells) return {};
+    const auto cells = whole(*file_.max_cells, "max_cells", kLargestMaxCells);
     if (!cells) return tl::unexpected(cells.error());
     campaign_.max_cells = *cells;
     return {};
   }
 
+  CampaignFile& file_;
   const Vocabulary& vocabulary_;
   Campaign campaign_;
-  std::vector<Word> given_;
 };
 
 }  // namespace
 
 Result<Campaign> understand(CampaignFile file, const Vocabulary& vocabulary) {
-  return Checker{std::move(file), vocabulary}.check();
+  return Checker{file, vocabulary}.check();
 }
 
 }  // namespace longhaul::orchestrator

@@ -40,16 +40,21 @@ struct Axis {
 inline constexpr std::int64_t kDefaultMaxCells = 10'000;
 inline constexpr std::int64_t kLargestMaxCells = 100'000;
 
+/// A workload and what is swept over it.
+struct Experiment {
+  Place place;
+  WorkloadSpec workload;
+  std::vector<ParameterSpec> specs;  ///< of all axes: common, impairment, workload
+  std::vector<Series> series;        ///< at least one
+  std::vector<Axis> axes;
+  Parameters fixed;
+};
+
 struct Campaign {
   CampaignFile file;
   std::string name;
   std::string description;
-  WorkloadSpec workload;
-  std::vector<ParameterSpec> specs;     ///< of all axes: common, impairment, workload
-  std::vector<std::string> impairment;  ///< names of those that degen takes
-  std::vector<Series> series;           ///< at least one
-  std::vector<Axis> axes;
-  Parameters fixed;
+  std::vector<Experiment> experiments;  ///< at least one
   RepeatRule repeat;
   std::int64_t max_cells = kDefaultMaxCells;
 };

@@ -21,8 +21,8 @@ bool between_nodes(const WorkloadSpec& workload) {
 }
 
 // What is wrong with the combination as a whole; empty: nothing.
-std::string contradiction(const Campaign& campaign, const Parameters& parameters) {
-  if (!between_nodes(campaign.workload)) return {};
+std::string contradiction(const Experiment& experiment, const Parameters& parameters) {
+  if (!between_nodes(experiment.workload)) return {};
   const auto transport = choice(parameters, "transport");
   const auto provider = choice(parameters, "provider");
   if (transport.empty())
@@ -39,11 +39,11 @@ std::string contradiction(const Campaign& campaign, const Parameters& parameters
 }
 
 // The same combination in its one spelling: what does not apply is left out, the impairment is reduced.
-Result<Parameters> reduce(const Campaign& campaign, const Parameters& combination) {
+Result<Parameters> reduce(const Experiment& experiment, const Parameters& combination) {
   Parameters reduced;
   const auto transport = choice(combination, "transport");
   for (const auto& [name, value] : combination) {
-    const auto* spec = find_parameter(campaign.specs, name);
+    const auto* spec = find_parameter(experiment.specs, name);
     if (spec->transport.empty() || spec->transport == transport) reduced.emplace(name, value);
   }
   const auto impairment = degen::make_impairment(degen::impairment_part(reduced));
@@ -51,7 +51,7 @@ Result<Parameters> reduce(const Campaign& campaign, const Parameters& combinatio
   std::erase_if(reduced,
                 [](const auto& entry) { return find_parameter(degen::impairment_axes(), entry.first) != nullptr; });
   reduced.merge(degen::to_parameters(*impairment));
-  return make_cell(campaign.workload.name, reduced, campaign.specs).parameters;
+  return make_cell(experiment.workload.name, reduced, experiment.specs).parameters;
 }
 
 std::string group_of(const Cell& cell) {
@@ -61,79 +61,96 @@ std::string group_of(const Cell& cell) {
   return canonical(Cell{.workload = "", .parameters = std::move(parameters)});
 }
 
-}  // namespace
-
-std::int64_t count_combinations(const Campaign& campaign) {
-  auto count = static_cast<std::int64_t>(campaign.series.size());
-  for (const auto& axis : campaign.axes) {
+std::int64_t combinations_of(const Experiment& experiment) {
+  auto count = static_cast<std::int64_t>(experiment.series.size());
+  for (const auto& axis : experiment.axes) {
     if (__builtin_mul_overflow(count, static_cast<std::int64_t>(axis.values.size()), &count) || count > kCountless)
       return kCountless;
   }
   return count;
 }
 
+// "1 series x 1000 delay x 1000 jitter", for each experiment.
+std::string product_of(const Campaign& campaign) {
+  std::string text;
+  for (const auto& experiment : campaign.experiments) {
+    text += fmt::format("{}{} series", text.empty() ? "" : ", ", experiment.series.size());
+    for (const auto& axis : experiment.axes) text += fmt::format(" x {} {}", axis.values.size(), axis.name);
+  }
+  return text;
+}
+
+// One combination of an experiment's axes; the last axis turns fastest, as the file reads.
+Result<CampaignCell> cell_at(const Experiment& experiment, const Series& series, std::int64_t number) {
+  auto combination = experiment.fixed;
+  combination.insert(series.parameters.begin(), series.parameters.end());
+  for (auto axis = experiment.axes.rbegin(); axis != experiment.axes.rend(); ++axis) {
+    const auto size = static_cast<std::int64_t>(axis->values.size());
+    combination.emplace(axis->name, axis->values[static_cast<std::size_t>(number % size)]);
+    number /= size;
+  }
+  if (const auto wrong = contradiction(experiment, combination); !wrong.empty()) return refuse("{}", wrong);
+  auto reduced = reduce(experiment, combination);
+  if (!reduced) return tl::unexpected(reduced.error());
+  CampaignCell cell;
+  cell.cell = {.workload = experiment.workload.name, .parameters = std::move(*reduced)};
+  cell.id = cell_id(cell.cell);
+  cell.group = group_of(cell.cell);
+  cell.unsupported = unsupported_by_provider(experiment.workload, cell.cell.parameters);
+  return cell;
+}
+
+}  // namespace
+
+const WorkloadSpec& workload_of(const Campaign& campaign, const CampaignCell& cell) {
+  return campaign.experiments[cell.experiment].workload;
+}
+
+std::int64_t count_combinations(const Campaign& campaign) {
+  std::int64_t count = 0;
+  for (const auto& experiment : campaign.experiments)
+    if (__builtin_add_overflow(count, combinations_of(experiment), &count) || count > kCountless) return kCountless;
+  return count;
+}
+
 Result<std::vector<CampaignCell>> expand(const Campaign& campaign) {
   const auto combinations = count_combinations(campaign);
   if (combinations > campaign.max_cells)
-    return refuse(
-        "{}: the campaign has {}{} cells ({} series{}), the limit is {}; sweep less, or raise it with 'max_cells'",
-        campaign.file.path, combinations == kCountless ? "more than " : "", combinations, campaign.series.size(),
-        [&] {
-          std::string axes;
-          for (const auto& axis : campaign.axes) axes += fmt::format(" x {} {}", axis.values.size(), axis.name);
-          return axes;
-        }(),
-        campaign.max_cells);
+    return refuse("{}: the campaign has {}{} cells ({}), the limit is {}; sweep less, or raise it with 'max_cells'",
+                  campaign.file.path, combinations == kCountless ? "more than " : "", combinations,
+                  product_of(campaign), campaign.max_cells);
 
   std::vector<CampaignCell> cells;
   std::unordered_set<std::string> seen;
-  const auto per_series = combinations / static_cast<std::int64_t>(campaign.series.size());
-  for (const auto& series : campaign.series) {
-    for (std::int64_t number = 0; number < per_series; ++number) {
-      auto combination = campaign.fixed;
-      combination.insert(series.parameters.begin(), series.parameters.end());
-      // The last axis turns fastest, as the file reads.
-      auto rest = number;
-      for (auto axis = campaign.axes.rbegin(); axis != campaign.axes.rend(); ++axis) {
-        const auto size = static_cast<std::int64_t>(axis->values.size());
-        combination.emplace(axis->name, axis->values[static_cast<std::size_t>(rest % size)]);
-        rest /= size;
+  for (std::size_t number = 0; number < campaign.experiments.size(); ++number) {
+    const auto& experiment = campaign.experiments[number];
+    for (const auto& series : experiment.series) {
+      const auto per_series = combinations_of(experiment) / static_cast<std::int64_t>(experiment.series.size());
+      for (std::int64_t i = 0; i < per_series; ++i) {
+        auto cell = cell_at(experiment, series, i);
+        if (!cell) return refuse("{}{}", at(campaign.file, series.place), cell.error().message);
+        cell->experiment = number;
+        if (seen.insert(cell->id).second) cells.push_back(std::move(*cell));
       }
-      if (const auto wrong = contradiction(campaign, combination); !wrong.empty())
-        return refuse("{}{}", at(campaign.file, series.place), wrong);
-      const auto reduced = reduce(campaign, combination);
-      if (!reduced) return refuse("{}{}", at(campaign.file, series.place), reduced.error().message);
-      CampaignCell cell{.cell = {.workload = campaign.workload.name, .parameters = *reduced},
-                        .id = {},
-                        .group = {},
-                        .unsupported = {}};
-      cell.id = cell_id(cell.cell);
-      if (!seen.insert(cell.id).second) continue;
-      cell.group = group_of(cell.cell);
-      cell.unsupported = unsupported_by_provider(campaign.workload, cell.cell.parameters);
-      cells.push_back(std::move(cell));
     }
   }
   return cells;
 }
 
-Parameters impairment_of(const Campaign&, const Cell& cell) {
-  return degen::impairment_part(cell.parameters);
-}
-
-Parameters workload_parameters(const Campaign& campaign, const Cell& cell) {
+Parameters workload_parameters(const Campaign& campaign, const CampaignCell& cell) {
   Parameters parameters;
-  for (const auto& [name, value] : cell.parameters)
-    if (find_parameter(campaign.workload.parameters, name) != nullptr) parameters.emplace(name, value);
+  for (const auto& [name, value] : cell.cell.parameters)
+    if (find_parameter(workload_of(campaign, cell).parameters, name) != nullptr) parameters.emplace(name, value);
   return parameters;
 }
 
-std::string describe(const Campaign& campaign, const Cell& cell) {
-  std::string text;
+std::string describe(const Campaign& campaign, const CampaignCell& cell) {
+  const auto& experiment = campaign.experiments[cell.experiment];
+  std::string text = campaign.experiments.size() > 1 ? cell.cell.workload : std::string{};
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
-  for (const auto& spec : campaign.specs) {
-    const auto it = cell.parameters.find(spec.name);
-    if (it == cell.parameters.end() || campaign.fixed.contains(spec.name)) continue;
+  for (const auto& spec : experiment.specs) {
+    const auto it = cell.cell.parameters.find(spec.name);
+    if (it == cell.cell.parameters.end() || experiment.fixed.contains(spec.name)) continue;
     const auto value = format_value(spec, it->second);
     if (spec.name == "rival")
       add(fmt::format("beside {}", value));
@@ -142,7 +159,7 @@ std::string describe(const Campaign& campaign, const Cell& cell) {
     else
       add(fmt::format("{} {}", spec.name, value));
   }
-  return text.empty() ? cell.workload : text;
+  return text.empty() ? cell.cell.workload : text;
 }
 
 }  // namespace longhaul::orchestrator

@@ -11,10 +11,14 @@ namespace longhaul::orchestrator {
 
 struct CampaignCell {
   Cell cell;
-  std::string id;           ///< cell_id(cell)
-  std::string group;        ///< canonical impairment and engine: cells of equal group share an impairment
-  std::string unsupported;  ///< why no device of this provider can do it, known without trying; empty: try
+  std::size_t experiment = 0;  ///< the campaign's first that has this cell
+  std::string id;              ///< cell_id(cell)
+  std::string group;           ///< canonical impairment and engine: cells of equal group share an impairment
+  std::string unsupported;     ///< why no device of this provider can do it, known without trying; empty: try
 };
+
+/// What runs in this cell.
+const WorkloadSpec& workload_of(const Campaign& campaign, const CampaignCell& cell);
 
 /// How many combinations the campaign asks for, before any is made; capped at 2^62.
 std::int64_t count_combinations(const Campaign& campaign);
@@ -23,13 +27,11 @@ std::int64_t count_combinations(const Campaign& campaign);
 /// then is one cell. Refuses more combinations than max_cells before making any, and cells that contradict themselves.
 Result<std::vector<CampaignCell>> expand(const Campaign& campaign);
 
-/// The cell's parameters that degen is given, by name; empty: no impairment.
-Parameters impairment_of(const Campaign& campaign, const Cell& cell);
-
 /// The cell's parameters that the workload is given: its own, without common and impairment axes.
-Parameters workload_parameters(const Campaign& campaign, const Cell& cell);
+Parameters workload_parameters(const Campaign& campaign, const CampaignCell& cell);
 
-/// "rdma rxe write 64B" - what tells this cell from the others, for people. Axes in `specs` order, defaults left out.
-std::string describe(const Campaign& campaign, const Cell& cell);
+/// "rdma rxe write 64B" - what tells this cell from the others, for people: the workload where there are several, then
+/// axes in `specs` order, defaults and what is fixed left out.
+std::string describe(const Campaign& campaign, const CampaignCell& cell);
 
 }  // namespace longhaul::orchestrator

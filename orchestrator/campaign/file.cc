@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxText = std::size_t{1} << 20;
 constexpr std::size_t kMaxEntries = 100'000;
+constexpr std::size_t kMaxExperiments = 1000;
 
 Place place_of(const YAML::Mark& mark) {
   return {.line = mark.line + 1, .column = mark.column + 1};
@@ -34,15 +35,12 @@ class Reader {
     if (!root.IsMap())
       return error(Place{1, 1}, "expected a campaign: a map with name, workload, series, axes ..., got {}",
                    kind_of(root));
-    static const std::vector<std::string> known{"name", "description", "workload", "series",
-                                                "axes", "fixed",       "repeat",   "max_cells"};
+    static const std::vector<std::string> known{"name",  "description", "workload",  "series",     "axes",
+                                                "fixed", "repeat",      "max_cells", "experiments"};
     if (auto ok = check_keys(root, "the campaign", known); !ok) return ok;
     if (auto ok = word(root, "name", "a name", true, file_.name); !ok) return ok;
     if (auto ok = word(root, "description", "one line of text", false, file_.description); !ok) return ok;
-    if (auto ok = word(root, "workload", "the name of a workload", true, file_.workload); !ok) return ok;
-    if (auto ok = series(root["series"]); !ok) return ok;
-    if (auto ok = axes(root["axes"]); !ok) return ok;
-    if (auto ok = fixed(root["fixed"]); !ok) return ok;
+    if (auto ok = experiments(root); !ok) return ok;
     if (auto ok = repeat(root["repeat"]); !ok) return ok;
     Word limit;
     if (auto ok = word(root, "max_cells", "a whole number", false, limit); !ok) return ok;
@@ -114,8 +112,53 @@ class Reader {
     return result;
   }
 
-  Result<void> series(const YAML::Node& node) {
+  Result<void> experiments(const YAML::Node& root) {
+    const auto list = root["experiments"];
+    ExperimentSection top;
+    top.place = place_of(root);
+    if (auto ok = sections(root, top); !ok) return ok;
+    if (!list.IsDefined()) {
+      if (auto ok = word(root, "workload", "the name of a workload, or a list of 'experiments'", true, top.workload);
+          !ok)
+        return ok;
+      file_.experiments.push_back(std::move(top));
+      return {};
+    }
+    if (root["workload"].IsDefined())
+      return error(place_of(root["workload"]),
+                   "a campaign has either 'workload' or 'experiments', each entry with its workload");
+    if (!list.IsSequence() || list.size() == 0)
+      return error(
+          place_of(list),
+          "expected a list for 'experiments', such as [{{workload: latency, axes: {{delay: [0, 5ms]}}}}], got {}",
+          list.IsSequence() ? "an empty one" : kind_of(list));
+    if (list.size() > kMaxExperiments)
+      return error(place_of(list), "'experiments' has {} entries, at most {} are read", list.size(), kMaxExperiments);
+    for (const auto& entry : list) {
+      if (!entry.IsMap())
+        return error(place_of(entry), "expected an experiment: a map with workload, series, axes, fixed, got {}",
+                     kind_of(entry));
+      static const std::vector<std::string> known{"workload", "series", "axes", "fixed"};
+      if (auto ok = check_keys(entry, "an experiment", known); !ok) return ok;
+      auto experiment = top;
+      experiment.place = place_of(entry);
+      if (auto ok = word(entry, "workload", "the name of a workload", true, experiment.workload); !ok) return ok;
+      if (auto ok = sections(entry, experiment); !ok) return ok;
+      file_.experiments.push_back(std::move(experiment));
+    }
+    return {};
+  }
+
+  // Those that are there replace what `out` has.
+  Result<void> sections(const YAML::Node& map, ExperimentSection& out) const {
+    if (auto ok = series(map["series"], out.series); !ok) return ok;
+    if (auto ok = axes(map["axes"], out.axes); !ok) return ok;
+    return fixed(map["fixed"], out.fixed);
+  }
+
+  Result<void> series(const YAML::Node& node, std::vector<SeriesEntry>& out) const {
     if (!node.IsDefined()) return {};
+    out.clear();
     if (!node.IsSequence() || node.size() == 0)
       return error(place_of(node), "expected a list for 'series', such as [{{transport: rdma, provider: rxe}}], got {}",
                    node.IsSequence() ? "an empty one" : kind_of(node));
@@ -127,13 +170,14 @@ class Reader {
                      entry.IsMap() ? "an empty one" : kind_of(entry));
       auto axes = settings(entry, "an entry of series");
       if (!axes) return tl::unexpected(axes.error());
-      file_.series.push_back({place_of(entry), std::move(*axes)});
+      out.push_back({place_of(entry), std::move(*axes)});
     }
     return {};
   }
 
-  Result<void> axes(const YAML::Node& node) {
+  Result<void> axes(const YAML::Node& node, std::vector<ListSetting>& out) const {
     if (!node.IsDefined()) return {};
+    out.clear();
     if (!node.IsMap())
       return error(place_of(node), "expected a map of lists for 'axes', such as {{delay: [0, 5ms]}}, got {}",
                    kind_of(node));
@@ -154,19 +198,19 @@ class Reader {
         if (!value) return tl::unexpected(value.error());
         axis.values.push_back(std::move(*value));
       }
-      file_.axes.push_back(std::move(axis));
+      out.push_back(std::move(axis));
     }
     return {};
   }
 
-  Result<void> fixed(const YAML::Node& node) {
+  Result<void> fixed(const YAML::Node& node, std::vector<Setting>& out) const {
     if (!node.IsDefined()) return {};
     if (!node.IsMap())
       return error(place_of(node), "expected a map of values for 'fixed', such as {{duration: 1s}}, got {}",
                    kind_of(node));
     auto values = settings(node, "fixed");
     if (!values) return tl::unexpected(values.error());
-    file_.fixed = std::move(*values);
+    out = std::move(*values);
     return {};
   }
 
@@ -200,10 +244,7 @@ Result<CampaignFile> parse_campaign(std::string path, std::string text) {
                     .text = std::move(text),
                     .name = {},
                     .description = {},
-                    .workload = {},
-                    .series = {},
-                    .axes = {},
-                    .fixed = {},
+                    .experiments = {},
                     .repeat = {},
                     .max_cells = {}};
   if (file.text.size() > kMaxText)

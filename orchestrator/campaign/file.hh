@@ -46,15 +46,23 @@ struct RepeatSection {
   std::optional<Word> precision;
 };
 
+/// One workload and what is swept over it.
+struct ExperimentSection {
+  Place place;
+  Word workload;
+  std::vector<SeriesEntry> series;
+  std::vector<ListSetting> axes;
+  std::vector<Setting> fixed;
+};
+
+/// A file either is one experiment (keys workload, series, axes, fixed) or has a list of `experiments`; a section that
+/// an entry of the list leaves out is then taken, whole, from the top of the file.
 struct CampaignFile {
   std::string path;  ///< as the user named it; begins every error
   std::string text;  ///< verbatim
   Word name;
   Word description;
-  Word workload;
-  std::vector<SeriesEntry> series;
-  std::vector<ListSetting> axes;
-  std::vector<Setting> fixed;
+  std::vector<ExperimentSection> experiments;  ///< at least one, with nothing left to take from elsewhere
   RepeatSection repeat;
   std::optional<Word> max_cells;
 };

@@ -22,6 +22,16 @@ Testbed essence(Testbed testbed) {
   return testbed;
 }
 
+// Cell id -> its workload's headline metric.
+std::map<std::string, std::string> headlines(const Manifest& manifest, const Campaign& campaign) {
+  std::map<std::string, std::string> names;
+  for (const auto& cell : manifest.cells)
+    for (const auto& experiment : campaign.experiments)
+      if (experiment.workload.name == cell.workload && !experiment.workload.metrics.empty())
+        names[cell.cell_id] = experiment.workload.metrics.front().name;
+  return names;
+}
+
 }  // namespace
 
 Result<void> check_resume(const Manifest& earlier, const std::string& campaign_text, std::optional<std::uint64_t> seed,
@@ -67,9 +77,10 @@ Result<RunDirectory> open_directory(const std::string& path, bool resume, const 
   if (auto same = check_resume(*manifest, campaign.file.text, seed, nullptr); !same)
     return refuse("{}: {}", path, same.error().message);
   directory.manifest = std::move(*manifest);
-  const auto headline = campaign.workload.metrics.empty() ? std::string{} : campaign.workload.metrics.front().name;
+  const auto names = headlines(*directory.manifest, campaign);
   for (const auto& run : *index) {
-    const auto value = run.metrics.find(headline);
+    const auto name = names.find(run.cell_id);
+    const auto value = name == names.end() ? run.metrics.end() : run.metrics.find(name->second);
     directory.runs.push_back({.cell_id = run.cell_id,
                               .repetition = run.repetition,
                               .attempt = run.attempt,

@@ -62,7 +62,7 @@ int show_plan(const Plan& plan, bool as_json) {
   const auto time = estimate(plan.campaign, plan.cells, runs);
   if (!as_json) {
     for (const auto& cell : plan.cells)
-      fmt::print("{}  {}{}\n", cell.id, describe(plan.campaign, cell.cell),
+      fmt::print("{}  {}{}\n", cell.id, describe(plan.campaign, cell),
                  cell.unsupported.empty() ? "" : "  unsupported: " + cell.unsupported);
     fmt::print(
         "{}: {} cells, {} runs{}, about {}\n", plan.campaign.name, plan.cells.size(), runs.size(),
@@ -75,15 +75,16 @@ int show_plan(const Plan& plan, bool as_json) {
     json::object parameters;
     for (const auto& [name, value] : cell.cell.parameters)
       std::visit([&, key = name](const auto& v) { parameters.emplace(key, v); }, value);
-    json::object one{{"cell", cell.id}, {"text", describe(plan.campaign, cell.cell)}, {"parameters", parameters}};
+    json::object one{{"cell", cell.id},
+                     {"workload", cell.cell.workload},
+                     {"text", describe(plan.campaign, cell)},
+                     {"parameters", parameters}};
     if (!cell.unsupported.empty()) one.emplace("unsupported", cell.unsupported);
     cells.push_back(one);
   }
-  fmt::print("{}\n", json::serialize(json::object{{"name", plan.campaign.name},
-                                                  {"workload", plan.campaign.workload.name},
-                                                  {"cells", cells},
-                                                  {"runs", runs.size()},
-                                                  {"estimate", time.count()}}));
+  fmt::print("{}\n",
+             json::serialize(json::object{
+                 {"name", plan.campaign.name}, {"cells", cells}, {"runs", runs.size()}, {"estimate", time.count()}}));
   return 0;
 }
 

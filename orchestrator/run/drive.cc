@@ -221,8 +221,7 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
   const auto& cell = cells_[planned.cell];
   const auto& link = links_[planned.cell];
   const auto asked = request(planned);
-  emit(
-      RunStarted{.cell = describe(campaign_, cell.cell), .repetition = planned.repetition, .attempt = planned.attempt});
+  emit(RunStarted{.cell = describe(campaign_, cell), .repetition = planned.repetition, .attempt = planned.attempt});
 
   Server server;
   if (prepared_ && prepared_for_ == planned) {
@@ -246,10 +245,10 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
   hooks.stopped = [this] { return interrupted_; };
   const auto prober = nodes_.at(link.client);
   hooks.window_open = [&] {
-    const auto* spec = find_parameter(campaign_.workload.parameters, "duration");
-    const auto window = spec == nullptr
-                            ? window_of(campaign_, cell.cell)
-                            : Nanoseconds{integer(asked.parameters, campaign_.workload.parameters, "duration")};
+    const auto& workload = workload_of(campaign_, cell);
+    const auto window = find_parameter(workload.parameters, "duration") == nullptr
+                            ? window_of(workload, cell.cell)
+                            : Nanoseconds{integer(asked.parameters, workload.parameters, "duration")};
     const auto interval = std::clamp(window / kWindowProbes, kFastestProbes, kSlowestProbes);
     const auto count = std::max<std::int64_t>(window / interval - 1, 1);
     evidence.probes = static_cast<std::uint64_t>(count);
@@ -344,18 +343,19 @@ Awaitable<void> Driver::drop_prepared() {
 std::optional<PlannedRun> Driver::keep(const RunRecord& record, const PlannedRun& planned, Result<void>& kept) {
   kept = journal_.add_run(record);
   if (!kept) return std::nullopt;
-  const auto value = headline(record, campaign_.workload);
+  const auto& workload = workload_of(campaign_, cells_[planned.cell]);
+  const auto value = headline(record, workload);
   auto again = schedule_.finished(planned, record.status, value);
   ++made_;
   if (record.status == Status::ok || record.status == Status::limited) ++done_;
-  const auto* metric = campaign_.workload.metrics.empty() ? nullptr : &campaign_.workload.metrics.front();
+  const auto* metric = workload.metrics.empty() ? nullptr : &workload.metrics.front();
   auto message = record.message;
   if (again)
     message += "; it is repeated";
   else if (schedule_.given_up(planned.cell))
     message += fmt::format("; given up after {} attempts", schedule_.limit(record.status));
   emit(RunFinished{.run_id = record.run_id,
-                   .cell = describe(campaign_, cells_[planned.cell].cell),
+                   .cell = describe(campaign_, cells_[planned.cell]),
                    .status = record.status,
                    .message = std::move(message),
                    .metric = metric == nullptr ? "" : metric->name,
@@ -415,11 +415,11 @@ RunRequest Driver::request(const PlannedRun& planned) const {
   RunRequest request;
   request.run_id = run_id(cell, planned);
   request.workload = cell.cell.workload;
-  request.parameters = workload_parameters(campaign_, cell.cell);
+  request.parameters = workload_parameters(campaign_, cell);
   request.transport = choice(cell.cell.parameters, "transport", "tcp");
   request.link = links_[planned.cell];
   request.setup_timeout = options_.setup_timeout;
-  request.window_timeout = 3 * window_of(campaign_, cell.cell) + options_.window_grace;
+  request.window_timeout = 3 * window_of(workload_of(campaign_, cell), cell.cell) + options_.window_grace;
   return request;
 }
 

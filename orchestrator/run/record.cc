@@ -54,10 +54,10 @@ std::optional<double> headline(const RunRecord& record, const WorkloadSpec& work
   return std::nullopt;
 }
 
-Nanoseconds window_of(const Campaign& campaign, const Cell& cell) {
+Nanoseconds window_of(const WorkloadSpec& workload, const Cell& cell) {
   Nanoseconds total{0};
   for (const auto* name : {"warmup", "duration"}) {
-    const auto* spec = find_parameter(campaign.workload.parameters, name);
+    const auto* spec = find_parameter(workload.parameters, name);
     if (spec == nullptr || spec->kind != Kind::duration) continue;
     const auto it = cell.parameters.find(name);
     const auto value = it != cell.parameters.end() ? it->second : spec->fallback.value_or(Value{0});
@@ -74,7 +74,7 @@ Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& 
     const auto& cell = cells[run.cell];
     const auto impairment = degen::make_impairment(degen::impairment_part(cell.cell.parameters));
     const auto round_trip = impairment ? impairment->forward.delay + impairment->back.delay : Nanoseconds{0};
-    total += window_of(campaign, cell.cell) + kBetweenRuns + kRoundTripsBetween * round_trip;
+    total += window_of(workload_of(campaign, cell), cell.cell) + kBetweenRuns + kRoundTripsBetween * round_trip;
     if (blocks.emplace(run.repetition, cell.group).second) total += kNewBlock;
   }
   return total;

@@ -35,7 +35,7 @@ std::vector<std::int64_t> achieved(const degen::Report& report);
 std::optional<double> headline(const RunRecord& record, const WorkloadSpec& workload);
 
 /// How long a run takes by its parameters alone: warm-up and window. ns
-Nanoseconds window_of(const Campaign& campaign, const Cell& cell);
+Nanoseconds window_of(const WorkloadSpec& workload, const Cell& cell);
 
 /// The same with setting up and probing between the runs, as experience has it, for plans.
 Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells,

@@ -40,8 +40,20 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"workload: ping\n", "c.yaml:1:1: key 'name' is missing: expected a name"},
         Wrong{kHead + "serie: []\n",
               "c.yaml:3:1: unknown key 'serie' in the campaign; did you mean 'series'? It takes name, description, "
-              "workload, series, axes, "
-              "fixed, repeat, max_cells"},
+              "workload, series, axes, fixed, repeat, max_cells, experiments"},
+        Wrong{"name: n\n",
+              "c.yaml:1:1: key 'workload' is missing: expected the name of a workload, or a list of 'experiments'"},
+        Wrong{kHead + "experiments: [{workload: ping}]\n",
+              "c.yaml:2:11: a campaign has either 'workload' or 'experiments', each entry with its workload"},
+        Wrong{"name: n\nexperiments: []\n",
+              "c.yaml:2:14: expected a list for 'experiments', such as [{workload: latency, axes: {delay: [0, "
+              "5ms]}}], got an empty one"},
+        Wrong{"name: n\nexperiments: [ping]\n",
+              "c.yaml:2:15: expected an experiment: a map with workload, series, axes, fixed, got 'ping'"},
+        Wrong{"name: n\nexperiments:\n  - {axes: {delay: [0]}}\n",
+              "c.yaml:3:5: key 'workload' is missing: expected the name of a workload"},
+        Wrong{"name: n\nexperiments:\n  - {workload: ping, repeat: {min: 3}}\n",
+              "c.yaml:3:22: unknown key 'repeat' in an experiment; it takes workload, series, axes, fixed"},
         Wrong{kHead + "name: m\n", "c.yaml:3:1: key 'name' is given twice in the campaign, first in line 1"},
         Wrong{"name: {}\nworkload: ping\n", "c.yaml:1:7: expected a name for 'name', got a map of keys"},
         Wrong{"name: a/b\nworkload: ping\n",
@@ -69,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Meaning, WrongCampaign,
     ::testing::Values(
-        Wrong{"name: n\nworkload: pong\n", "c.yaml:2:11: unknown workload 'pong'; did you mean 'ping'? There is ping"},
+        Wrong{"name: n\nworkload: pinf\n",
+              "c.yaml:2:11: unknown workload 'pinf'; did you mean 'ping'? There is ping, pong"},
         Wrong{kHead + kSeries + "axes: {dealy: [1ms]}\n", "c.yaml:5:8: unknown axis 'dealy'; did you mean 'delay'?"},
         Wrong{kHead + kSeries + "axes: {delay: [5]}\n",
               "c.yaml:5:16: axis 'delay': expected a duration such as 5ms, 1.5us or 2s, got '5': the unit is missing"},
@@ -135,9 +148,10 @@ TEST(Campaign, RefusesAMillionCellsBeforeMakingThem) {
 
 TEST(Campaign, CountsWithoutOverflow) {
   Campaign campaign;
-  campaign.series.resize(3);
+  auto& experiment = campaign.experiments.emplace_back();
+  experiment.series.resize(3);
   for (int i = 0; i < 8; ++i)
-    campaign.axes.push_back({.name = fmt::format("a{}", i), .values = std::vector<Value>(100'000, Value{0})});
+    experiment.axes.push_back({.name = fmt::format("a{}", i), .values = std::vector<Value>(100'000, Value{0})});
   EXPECT_EQ(count_combinations(campaign), std::int64_t{1} << 62);
 }
 
@@ -157,6 +171,32 @@ TEST(Campaign, ExpandsTheProductInTheFilesOrder) {
                                             "ping;delay=1000000;rival=rxe;size=16384;transport=tcp"));
   EXPECT_EQ(cells->at(0).group, cells->at(4).group);
   EXPECT_NE(cells->at(0).group, cells->at(2).group);
+}
+
+TEST(Campaign, ExperimentsTakeWhatTheyLeaveOutFromTheTop) {
+  const auto campaign = testing::read(
+      "name: n\nseries:\n  - {transport: rdma, provider: rxe}\n  - {transport: tcp, rival: rxe}\n"
+      "fixed: {duration: 2s}\nexperiments:\n"
+      "  - {workload: ping, axes: {delay: [0, 1ms]}}\n"
+      "  - {workload: pong, axes: {size: [1KiB]}}\n"
+      "  - {workload: ping, axes: {delay: [1ms]}, series: [{transport: rdma, provider: siw}], fixed: {size: 64B}}\n"
+      "  - {workload: ping, axes: {delay: [0]}}\n");
+  ASSERT_TRUE(campaign) << campaign.error().message;
+  const auto cells = expand(*campaign);
+  ASSERT_TRUE(cells) << cells.error().message;
+  std::vector<std::string> texts;
+  for (const auto& cell : *cells) texts.push_back(canonical(cell.cell));
+  EXPECT_THAT(texts, ::testing::ElementsAre("ping;duration=2000000000;provider=rxe;transport=rdma",
+                                            "ping;delay=1000000;duration=2000000000;provider=rxe;transport=rdma",
+                                            "ping;duration=2000000000;rival=rxe;transport=tcp",
+                                            "ping;delay=1000000;duration=2000000000;rival=rxe;transport=tcp",
+                                            "pong;duration=2000000000;provider=rxe;size=1024;transport=rdma",
+                                            "pong;duration=2000000000;rival=rxe;size=1024;transport=tcp",
+                                            "ping;delay=1000000;provider=siw;transport=rdma"));
+  EXPECT_EQ(cells->at(0).group, cells->at(4).group);  // an impairment is put in place for all experiments at once
+  EXPECT_EQ(workload_of(*campaign, cells->at(4)).name, "pong");
+  EXPECT_EQ(describe(*campaign, cells->at(1)), "ping rdma rxe delay 1ms");
+  EXPECT_EQ(describe(*campaign, cells->at(5)), "pong tcp beside rxe size 1KiB");
 }
 
 TEST(Campaign, LeavesOutWhatATransportDoesNotHaveAndMergesWhatIsEqualThen) {
@@ -202,9 +242,8 @@ TEST(Campaign, DescribesACellByWhatItIsNotFixed) {
   ASSERT_TRUE(campaign);
   const auto cells = expand(*campaign);
   ASSERT_TRUE(cells);
-  EXPECT_EQ(describe(*campaign, cells->front().cell), "tcp beside rxe delay 5ms size 16KiB");
-  EXPECT_EQ(workload_parameters(*campaign, cells->front().cell),
-            (Parameters{{"size", 16384}, {"duration", 2'000'000'000}}));
+  EXPECT_EQ(describe(*campaign, cells->front()), "tcp beside rxe delay 5ms size 16KiB");
+  EXPECT_EQ(workload_parameters(*campaign, cells->front()), (Parameters{{"size", 16384}, {"duration", 2'000'000'000}}));
 }
 
 TEST(Campaign, RepeatHasItsDefaults) {

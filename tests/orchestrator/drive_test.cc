@@ -39,7 +39,8 @@ class Drive : public ::testing::Test {
                   world_,    journal_, sink_,          options_};
     std::vector<EarlierRun> earlier;
     for (const auto& run : journal_.runs)
-      earlier.push_back({run.cell_id, run.repetition, run.attempt, run.status, headline(run, campaign_.workload)});
+      earlier.push_back({run.cell_id, run.repetition, run.attempt, run.status,
+                         headline(run, campaign_.experiments.front().workload)});
     driver.resume(earlier);
     interrupt_ = [&driver] { driver.interrupt(); };
     std::optional<Result<void>> outcome;

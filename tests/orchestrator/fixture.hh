@@ -31,8 +31,16 @@ inline WorkloadSpec ping() {
   return spec;
 }
 
+/// The same by another name, with a metric of its own.
+inline WorkloadSpec pong() {
+  auto spec = ping();
+  spec.name = "pong";
+  spec.metrics = {{.name = "ratio", .unit = "1", .better = Better::higher, .help = ""}};
+  return spec;
+}
+
 inline Vocabulary vocabulary() {
-  return {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = {ping()}};
+  return {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = {ping(), pong()}};
 }
 
 inline Result<Campaign> read(std::string text) {
