@@ -41,6 +41,7 @@ Result<std::vector<std::string>> bench_command(const std::string& bench, const S
       std::find_if(catalog.begin(), catalog.end(), [&](const auto& s) { return s.name == request.workload; });
   if (spec == catalog.end()) {
     std::vector<std::string> names;
+    names.reserve(catalog.size());
     for (const auto& known : catalog) names.push_back(known.name);
     return refuse("there is no workload '{}'{}", request.workload, did_you_mean(request.workload, names));
   }

@@ -13,10 +13,9 @@ namespace asio = boost::asio;
 
 class Echo : public std::enable_shared_from_this<Echo> {
  public:
-  Echo(asio::any_io_executor executor, observe::ProbeEcho echo)
+  Echo(const asio::any_io_executor& executor, observe::ProbeEcho echo)
       : echo_(std::move(echo)),
-        descriptor_(std::move(executor), check(::fcntl(echo_.fd(), F_DUPFD_CLOEXEC, 0), "duplicating a probe socket")) {
-  }
+        descriptor_(executor, check(::fcntl(echo_.fd(), F_DUPFD_CLOEXEC, 0), "duplicating a probe socket")) {}
 
   void listen() {
     descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, [weak = weak_from_this()](auto error) {

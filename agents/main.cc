@@ -61,7 +61,7 @@ std::string default_bench() {
 }
 
 Result<void> serve(Options options) {
-  if (const auto ok = read_endpoint(options.listen, options.agent); !ok) return ok;
+  if (auto ok = read_endpoint(options.listen, options.agent); !ok) return ok;
   if (!options.cpus.empty()) {
     auto cpus = parse_cpu_list(options.cpus);
     if (!cpus) return refuse("--cpus: {}", cpus.error().message);

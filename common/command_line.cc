@@ -18,6 +18,7 @@ std::string describe(const CLI::App* app, const CLI::Error& error) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::RequiredError) || words.empty() || commands.empty())
     return CLI::FailureMessage::simple(app, error);
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const auto* command : commands) names.push_back(command->get_name());
   return fmt::format("'{}' is not a command of {}; these are: {}\nRun with --help for more information.\n",
                      words.front(), at->get_name(), fmt::join(names, ", "));

@@ -120,7 +120,7 @@ std::string write_initrd(const std::string& directory, const PlannedMachine& mac
   std::vector<OverlayFile> files = machine.files;
   for (const OverlayFile& file : more)
     if (belongs_here(file, plan, machine.name)) files.push_back(file);
-  const std::string path = directory + "/" + machine.name + ".initrd";
+  std::string path = directory + "/" + machine.name + ".initrd";
   std::ofstream out(path, std::ios::binary);
   // Uncompressed first: behind a compressed archive the kernel would take it for more of the same.
   out << make_cpio(files);

@@ -108,12 +108,14 @@ constexpr const char* kKernelThreadsFirst =
 
 std::vector<std::string> router_netdevs(const std::vector<LinkEnd>& ends) {
   std::vector<std::string> names;
+  names.reserve(ends.size());
   for (const LinkEnd& end : ends) names.push_back(end.router_netdev());
   return names;
 }
 
 std::vector<std::string> end_netdevs(const std::vector<LinkEnd>& ends) {
   std::vector<std::string> names;
+  names.reserve(ends.size());
   for (const LinkEnd& end : ends) names.push_back(end.netdev);
   return names;
 }

@@ -86,7 +86,7 @@ std::string labs_directory() {
   // In /tmp anybody could have made it first, and read the keys.
   if (!S_ISDIR(status.st_mode) || status.st_uid != ::getuid() || (status.st_mode & 0077) != 0)
     throw_errno(base + " is not a folder that this user alone may enter", EPERM);
-  const std::string labs = base + "/labs";
+  std::string labs = base + "/labs";
   if (::mkdir(labs.c_str(), 0700) != 0 && errno != EEXIST) throw_errno("creating " + labs);
   return labs;
 }

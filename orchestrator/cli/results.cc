@@ -2,6 +2,8 @@
 #include <memory>
 
 #include "orchestrator/cli/commands.hh"
+#include "results/claims/check.hh"
+#include "results/claims/wan.hh"
 #include "results/compare/compare.hh"
 #include "results/report/report.hh"
 
@@ -38,9 +40,11 @@ int compare(const Options& options) {
 }
 
 int claims(const Options& options) {
-  const auto summary = results::summarise_directory(options.directory, results_vocabulary());
+  const auto vocabulary = results_vocabulary();
+  const auto summary = results::summarise_directory(options.directory, vocabulary);
   if (!summary) return report_error(summary.error(), options.json);
-  fmt::print("{}\n", results::claims_of(*summary));
+  const auto checked = results::check_claims(*summary, vocabulary, results::wan_claims());
+  fmt::print("{}", options.json ? results::to_json(checked, *summary) : results::to_text(checked, *summary));
   return 0;
 }
 
@@ -67,7 +71,7 @@ void add_results(CLI::App& app, int& exit_code) {
 
   auto* three = app.add_subcommand("claims", "print the verdicts on the papers' claims");
   three->add_option("DIR", options->directory, "a run directory")->required();
-  three->add_flag("--json", options->json, "the verdicts are one JSON document in any case");
+  three->add_flag("--json", options->json, "print one JSON document: statements, criteria, verdicts, figures with intervals");
   three->footer("Example:\n  longhaul claims out/quick");
   three->callback([options, &exit_code] { exit_code = claims(*options); });
 }

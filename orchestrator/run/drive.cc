@@ -275,7 +275,7 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
   if (surveyed) {
     auto path = co_await surveyed.wait();
     if (measured) judge(record, std::move(evidence), std::move(path));
-  } else if (probes) {
+  } else if (probes) {  // NOLINT(bugprone-use-after-move): moved from only where `surveyed` is set
     co_await probes.wait();
   }
   if (record.status == Status::failed) {

@@ -145,7 +145,8 @@ std::string to_json(const Comparison& comparison) {
   json::array cells;
   for (const auto& cell : comparison.cells) {
     json::object parameters;
-    for (const auto& [name, value] : cell.parameters) std::visit([&](const auto& v) { parameters[name] = v; }, value);
+    for (const auto& [name, value] : cell.parameters)
+      std::visit([&, key = name](const auto& v) { parameters[key] = v; }, value);
     json::object object{{"cell", cell.cell_id},  {"workload", cell.workload}, {"parameters", std::move(parameters)},
                         {"metric", cell.metric}, {"unit", cell.unit},         {"first", cell.first},
                         {"second", cell.second}};

@@ -12,6 +12,7 @@ std::string_view page_css();
 std::string_view scale_js();
 std::string_view model_js();
 std::string_view charts_js();
+std::string_view claims_js();
 std::string_view tables_js();
 std::string_view page_js();
 

@@ -50,7 +50,7 @@ std::string params_of(const CellSummary& cell) {
   boost::json::object object;
   for (const auto& [name, value] : cell.parameters) {
     if (std::find(kColumns.begin(), kColumns.end(), name) != kColumns.end()) continue;
-    std::visit([&](const auto& v) { object[name] = v; }, value);
+    std::visit([&, key = name](const auto& v) { object[key] = v; }, value);
   }
   return boost::json::serialize(object);
 }

@@ -1,6 +1,8 @@
 #include "results/report/data.hh"
 
 #include "model/codec.hh"
+#include "results/claims/json.hh"
+#include "results/claims/wan.hh"
 #include "results/report/report.hh"
 
 namespace longhaul::results {
@@ -63,11 +65,20 @@ json::object conditions_data(const std::string& workload, const Parameters& para
   json::object object;
   for (const auto& [name, value] : parameters) {
     if (name == "transport" || name == "provider" || name == "rival" || name == "op" || name == "delay" ||
-        name == "size")
+        name == "size" || vocabulary.of_one_transport(workload, name))
       continue;
     object[name] = vocabulary.spelt(workload, parameters, name);
   }
   return object;
+}
+
+// What tells a series from others of its transport, beside the operation: "progress thread".
+std::string variant_of(const std::string& workload, const Parameters& parameters, const Vocabulary& vocabulary) {
+  std::string text;
+  for (const auto& [name, value] : parameters)
+    if (name != "op" && name != "rival" && vocabulary.of_one_transport(workload, name))
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, vocabulary.spelt(workload, parameters, name));
+  return text;
 }
 
 json::value size_data(const std::string& workload, const Parameters& parameters, const Vocabulary& vocabulary) {
@@ -93,6 +104,7 @@ json::object cell_data(const CellSummary& cell, const Vocabulary& vocabulary, bo
           {"rival", cell.rival},
           {"device", cell.device},
           {"op", sockets ? std::string{} : vocabulary.spelt(cell.workload, cell.parameters, "op")},
+          {"variant", variant_of(cell.workload, cell.parameters, vocabulary)},
           {"size", size_data(cell.workload, cell.parameters, vocabulary)},
           {"delay", cell.forward.asked},
           {"conditions", conditions_data(cell.workload, cell.parameters, vocabulary)},
@@ -138,6 +150,7 @@ json::object pair_data(const Pairing& pairing, const Vocabulary& vocabulary) {
           {"metric", pairing.metric},
           {"provider", pairing.provider},
           {"op", pairing.op},
+          {"variant", variant_of(pairing.workload, pairing.conditions, vocabulary)},
           {"name", name_of(pairing, vocabulary)},
           {"course", course_of(pairing)},
           {"size", size_data(pairing.workload, pairing.conditions, vocabulary)},
@@ -198,6 +211,7 @@ json::object campaign_data(const Manifest& manifest) {
 json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool distributions) {
   const auto pairings = pair_transports(summary.cells, vocabulary);
   const auto answer = answer_of(summary, pairings, vocabulary);
+  const auto claims = check_claims(summary, vocabulary, wan_claims());
   json::array cells;
   for (const auto& cell : summary.cells) cells.emplace_back(cell_data(cell, vocabulary, distributions));
   json::array pairs;
@@ -211,6 +225,7 @@ json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool 
           {"emulated", summary.emulated},
           {"testbed", std::move(testbed)},
           {"workloads", workloads_data(summary, vocabulary)},
+          {"claims", claims_data(claims)},
           {"cells", std::move(cells)},
           {"pairs", std::move(pairs)},
           {"nodes", nodes_data(summary)}};

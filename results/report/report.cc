@@ -1,7 +1,7 @@
 #include "results/report/report.hh"
 
-#include <boost/json.hpp>
-
+#include "results/claims/check.hh"
+#include "results/claims/wan.hh"
 #include "results/report/answer.hh"
 #include "results/store/replace_file.hh"
 
@@ -16,14 +16,8 @@ Result<void> put(Written& written, const std::filesystem::path& path, const std:
 
 }  // namespace
 
-std::string claims_of(const Summary& summary) {
-  return boost::json::serialize(boost::json::object{{"schema", 1},
-                                                    {"campaign", summary.manifest.name},
-                                                    {"claims", boost::json::array{}},
-                                                    {"reason",
-                                                     "this version of longhaul checks no claim of the papers yet: an "
-                                                     "empty list is no verdict on any of them"}}) +
-         "\n";
+std::string claims_of(const Summary& summary, const Vocabulary& vocabulary) {
+  return to_json(check_claims(summary, vocabulary, wan_claims()), summary);
 }
 
 std::string headline_of(const Summary& summary, const Vocabulary& vocabulary) {
@@ -62,7 +56,7 @@ Result<Written> write_report(const std::filesystem::path& directory, const Vocab
   const auto summary = summarise_directory(directory.string(), vocabulary);
   if (!summary) return tl::unexpected(summary.error());
   const std::pair<const char*, std::string> files[] = {{"cells.csv", csv_of(*summary, vocabulary)},
-                                                       {"claims.json", claims_of(*summary)},
+                                                       {"claims.json", claims_of(*summary, vocabulary)},
                                                        {"report.html", page_of(*summary, vocabulary)}};
   Written written;
   for (const auto& [name, text] : files)

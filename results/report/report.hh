@@ -25,8 +25,7 @@ Result<Written> write_csv(const std::filesystem::path& directory, const Vocabula
 /// The texts behind them. Pure.
 std::string csv_of(const Summary& summary, const Vocabulary& vocabulary);
 std::string page_of(const Summary& summary, const Vocabulary& vocabulary);
-/// No claim is checked yet: an empty list and the reason.
-std::string claims_of(const Summary& summary);
+std::string claims_of(const Summary& summary, const Vocabulary& vocabulary);
 
 /// A few lines for the terminal: per pair and size the ratio along the delay and the crossover. Pure.
 std::string headline_of(const Summary& summary, const Vocabulary& vocabulary);

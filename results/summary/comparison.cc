@@ -12,9 +12,15 @@ namespace {
 // Names the pair, not its conditions; delay is the axis along which the pair is followed.
 constexpr const char* kNotConditions[] = {"transport", "provider", "rival", "op", "delay"};
 
-Parameters conditions_of(const CellSummary& cell) {
+// What both transports have; `own` gets what only this one has.
+Parameters conditions_of(const CellSummary& cell, const Vocabulary& vocabulary, Parameters& own) {
   auto conditions = cell.parameters;
   for (const auto* name : kNotConditions) conditions.erase(name);
+  for (auto it = conditions.begin(); it != conditions.end();) {
+    const bool one = vocabulary.of_one_transport(cell.workload, it->first);
+    if (one) own.insert(*it);
+    it = one ? conditions.erase(it) : std::next(it);
+  }
   return conditions;
 }
 
@@ -79,25 +85,39 @@ std::vector<Crossover> find_crossovers(const std::vector<RatioPoint>& points) {
   return crossovers;
 }
 
-std::vector<Pairing> pair_transports(const std::vector<CellSummary>& cells, const Vocabulary& vocabulary) {
+std::vector<Partners> partners(const std::vector<CellSummary>& cells, const Vocabulary& vocabulary) {
   // Sockets by what a partner must equal; the rival is empty where the campaign has one kind of netdev only.
-  std::map<SocketsKey, const CellSummary*> sockets;
-  for (const auto& cell : cells) {
+  std::multimap<SocketsKey, const CellSummary*> sockets;
+  Parameters own;
+  for (const auto& cell : cells)
     if (cell.transport == "tcp" && cell.usable > 0)
-      sockets.emplace(SocketsKey{cell.workload, cell.rival, conditions_of(cell), cell.forward.asked}, &cell);
-  }
-  std::vector<Pairing> pairings;
-  std::map<PairKey, std::size_t> known;
+      sockets.emplace(SocketsKey{cell.workload, cell.rival, conditions_of(cell, vocabulary, own), cell.forward.asked},
+                      &cell);
+  std::vector<Partners> found;
   for (const auto& cell : cells) {
     if (cell.transport != "rdma" || cell.usable == 0) continue;
+    if (!comparable(cell, vocabulary.spelt(cell.workload, cell.parameters, "op"))) continue;
+    const auto conditions = conditions_of(cell, vocabulary, own);
+    auto rivals = sockets.equal_range({cell.workload, cell.provider, conditions, cell.forward.asked});
+    if (rivals.first == rivals.second)
+      rivals = sockets.equal_range({cell.workload, "", conditions, cell.forward.asked});
+    for (auto it = rivals.first; it != rivals.second; ++it) found.push_back({.rdma = &cell, .sockets = it->second});
+  }
+  return found;
+}
+
+std::vector<Pairing> pair_transports(const std::vector<CellSummary>& cells, const Vocabulary& vocabulary) {
+  std::vector<Pairing> pairings;
+  std::map<PairKey, std::size_t> known;
+  for (const auto& [rdma, sockets] : partners(cells, vocabulary)) {
+    const auto& cell = *rdma;
     const auto op = vocabulary.spelt(cell.workload, cell.parameters, "op");
-    if (!comparable(cell, op)) continue;
-    const auto conditions = conditions_of(cell);
-    auto rival = sockets.find({cell.workload, cell.provider, conditions, cell.forward.asked});
-    if (rival == sockets.end()) rival = sockets.find({cell.workload, "", conditions, cell.forward.asked});
-    if (rival == sockets.end()) continue;
+    Parameters own;
+    auto conditions = conditions_of(cell, vocabulary, own);
+    conditions_of(*sockets, vocabulary, own);
+    conditions.merge(own);
     for (const auto& ours : cell.metrics) {
-      const auto* theirs = rival->second->metric(ours.name);
+      const auto* theirs = sockets->metric(ours.name);
       if (theirs == nullptr || ours.better == Better::neither) continue;
       const auto ratio = ours.better == Better::lower ? ratio_interval(theirs->values, ours.values)
                                                       : ratio_interval(ours.values, theirs->values);
@@ -116,7 +136,7 @@ std::vector<Pairing> pair_transports(const std::vector<CellSummary>& cells, cons
       }
       pairings[entry->second].points.push_back({.delay = cell.forward.asked,
                                                 .rdma_cell = cell.cell_id,
-                                                .sockets_cell = rival->second->cell_id,
+                                                .sockets_cell = sockets->cell_id,
                                                 .ratio = *ratio,
                                                 .advantage = judge(ratio)});
     }

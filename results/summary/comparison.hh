@@ -48,8 +48,17 @@ struct Pairing {
   std::vector<Crossover> crossovers;  ///< by delay; empty: none found
 };
 
-/// Pairs by the headline and every other metric with a direction of better. Left out: RDMA reads of the latency
+/// An RDMA cell and a sockets cell on its network interface, equal in all axes that both transports have.
+struct Partners {
+  const CellSummary* rdma = nullptr;
+  const CellSummary* sockets = nullptr;
+};
+
+/// All of them, in the order of the RDMA cells; those without results are left out, and RDMA reads of the latency
 /// workload (they are a whole round trip, the sockets' figure is half of one).
+std::vector<Partners> partners(const std::vector<CellSummary>& cells, const Vocabulary& vocabulary);
+
+/// Pairs by the headline and every other metric with a direction of better.
 std::vector<Pairing> pair_transports(const std::vector<CellSummary>& cells, const Vocabulary& vocabulary);
 
 /// The verdicts' changes along the delay; points with Advantage::unknown are passed over. Exposed for its tests.

@@ -25,6 +25,23 @@ const MetricSpec* Vocabulary::metric(std::string_view workload_name, std::string
   return nullptr;
 }
 
+bool Vocabulary::of_one_transport(std::string_view workload_name, std::string_view name) const {
+  const auto* spec = parameter(workload_name, name);
+  return spec != nullptr && !spec->transport.empty();
+}
+
+Parameters Vocabulary::completed(std::string_view workload_name, const Parameters& parameters) const {
+  auto all = parameters;
+  const auto fill = [&](const std::vector<ParameterSpec>& specs) {
+    for (const auto& spec : specs)
+      if (spec.fallback) all.emplace(spec.name, *spec.fallback);
+  };
+  fill(common_axes());
+  fill(impairment);
+  if (const auto* owner = workload(workload_name)) fill(owner->parameters);
+  return all;
+}
+
 std::string Vocabulary::spelt(std::string_view workload_name, const Parameters& parameters,
                               const std::string& name) const {
   const auto* spec = parameter(workload_name, name);

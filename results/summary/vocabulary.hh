@@ -19,6 +19,12 @@ struct Vocabulary {
   const ParameterSpec* parameter(std::string_view workload, std::string_view name) const;
   const MetricSpec* metric(std::string_view workload, std::string_view name) const;
 
+  /// Whether only one transport has this axis: then it tells series apart, and is no condition that two transports
+  /// share.
+  bool of_one_transport(std::string_view workload, std::string_view name) const;
+  /// The parameters with every default filled in that the specs know.
+  Parameters completed(std::string_view workload, const Parameters& parameters) const;
+
   /// The parameter or its default as people read it ("5ms", "write"); empty when there is neither.
   std::string spelt(std::string_view workload, const Parameters& parameters, const std::string& name) const;
 };

@@ -91,10 +91,11 @@ TEST(Csv, QuotedFieldsComeBack) {
   EXPECT_EQ(rows[3][27], R"({"loss":1000,"rival":"rxe"})");
 }
 
-TEST(Claims, NoneAndWhy) {
-  const auto claims = boost::json::parse(claims_of(summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}}))));
-  EXPECT_TRUE(claims.at("claims").as_array().empty());
-  EXPECT_THAT(std::string{claims.at("reason").as_string()}, HasSubstr("no claim"));
+TEST(ClaimsFile, HoldsThem) {
+  const auto claims = boost::json::parse(
+      claims_of(summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}})), synthetic::vocabulary()));
+  EXPECT_EQ(claims.at("claims").at(0).at("id").as_string(), "W1");
+  EXPECT_EQ(claims.at("claims").at(0).at("findings").as_array().size(), 2U);  // rxe, siw
 }
 
 TEST(Json, HoldsWhatThePageHoldsButDistributions) {

@@ -14,7 +14,7 @@ const WorkloadSpec& latency() {
 }
 
 Attempt<ConnectionPlan> plan(Parameters given, std::string_view transport) {
-  return find_runner("latency")->plan(latency(), *complete(latency(), given), transport);
+  return find_runner("latency")->plan(latency(), *complete(latency(), given), transport, Role::client);
 }
 
 TEST(Catalog, EveryWorkloadHasARunnerAndAHeadline) {

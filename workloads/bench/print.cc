@@ -67,7 +67,8 @@ std::string describe_transport(const NodeRecord& record) {
     if (t.timeout_ns > 0)
       text += fmt::format(", ack time-out {:.0f} ms x {}", static_cast<double>(t.timeout_ns) / 1e6, t.retry_count + 1);
   }
-  return text + fmt::format(", completion by {}\n", word(record, "completion"));
+  const auto completion = word(record, "completion");
+  return text + fmt::format("{}\n", completion.empty() ? "" : ", completion by " + completion);
 }
 
 std::string table(const WorkloadSpec& spec, const ClientResult& result) {

@@ -110,7 +110,7 @@ Attempt<ClientResult> Client::run() {
   const bool rdma = options_.transport == "rdma";
   auto parameters = complete(spec_, options_.parameters);
   if (!parameters) return failed_by(parameters.error());
-  const auto plan = runner_.plan(spec_, *parameters, options_.transport);
+  const auto plan = runner_.plan(spec_, *parameters, options_.transport, Role::client);
   if (!plan) return tl::unexpected(plan.error());
   if (!rdma)
     if (const auto lacking = missing(*plan, SocketsConnection::offers()); !lacking.empty())

@@ -1,5 +1,6 @@
 #include "workloads/harness/loop.hh"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "common/error.hh"
@@ -26,6 +27,9 @@ class Idle {
     return !pace_.due(now) || tick();
   }
 
+  // The same where nobody has read the clock.
+  bool answered() { return !pace_.worth_a_look() || !pace_.due(observe::raw_time()) || tick(); }
+
   bool idle() {
     if (waiter_) {
       const bool look = waiter_->sleep(kSleep);
@@ -49,6 +53,12 @@ class Idle {
   std::unique_ptr<Waiter> waiter_;
 };
 
+std::uint64_t fewest(const std::vector<Samples>& all) {
+  auto least = all.front().histogram.count();
+  for (const auto& samples : all) least = std::min(least, samples.histogram.count());
+  return least;
+}
+
 struct Slot {
   Lane* lane;
   std::int64_t started;
@@ -57,9 +67,9 @@ struct Slot {
 
 }  // namespace
 
-Samples run_operations(const Lanes& lanes, Window window, const LoopOptions& options) {
-  Samples samples;
-  samples.raw.reserve(options.raw_limit);
+std::vector<Samples> run_operations(const Lanes& lanes, Window window, const LoopOptions& options) {
+  std::vector<Samples> all(options.kinds);
+  for (auto& samples : all) samples.raw.reserve(options.raw_limit);
   Idle idle{lanes, options};
   std::vector<Slot> slots;
   slots.reserve(lanes.size());
@@ -77,7 +87,9 @@ Samples run_operations(const Lanes& lanes, Window window, const LoopOptions& opt
       progressed = true;
       const auto now = observe::raw_time();
       const auto sample = (now - slot.started) / options.divisor;
-      over = over || window.over(now, samples.histogram.count() + 1);
+      auto& samples = all[slot.lane->kind()];
+      // The one sample that is not recorded yet: it counts where there is only one kind.
+      over = over || window.over(now, fewest(all) + (all.size() == 1 ? 1 : 0));
       if (over) {
         slot.busy = false;
         --busy;
@@ -93,11 +105,11 @@ Samples run_operations(const Lanes& lanes, Window window, const LoopOptions& opt
       // The sample is kept while the next operation is on its way.
       samples.histogram.record(sample);
       if (samples.raw.size() < options.raw_limit) samples.raw.push_back(sample);
-      if (!idle.progressed(now)) return samples;
+      if (!idle.progressed(now)) return all;
     }
-    if (!progressed && !idle.idle()) return samples;
+    if (!progressed && !idle.idle()) return all;
   }
-  return samples;
+  return all;
 }
 
 void serve(const Lanes& lanes, const LoopOptions& options) {
@@ -105,7 +117,7 @@ void serve(const Lanes& lanes, const LoopOptions& options) {
   for (;;) {
     bool progressed = false;
     for (const auto& lane : lanes) progressed = lane->advance() || progressed;
-    if (!progressed && !idle.idle()) return;
+    if (!(progressed ? idle.answered() : idle.idle())) return;
   }
 }
 

@@ -24,6 +24,9 @@ class Lane {
   /// Between two operations, untimed (the client's side): verifies what has come. Throws std::runtime_error.
   virtual void inspect() {}
   virtual Connection& connection() = 0;
+  /// Of which kind the operation under way is, below LoopOptions::kinds: a lane may take several in turn, so that they
+  /// are measured in the same moments.
+  virtual std::size_t kind() const { return 0; }
 };
 
 using Lanes = std::vector<std::unique_ptr<Lane>>;
@@ -33,7 +36,8 @@ struct LoopOptions {
   bool inspecting = false;    ///< call inspect() after every operation and restart the clock
   std::int64_t timeout = 0;   ///< ns without any operation coming to its end: throws ETIMEDOUT
   std::int64_t divisor = 1;   ///< elapsed time is divided by it: 2 for a ping-pong
-  std::size_t raw_limit = 0;  ///< samples kept in order
+  std::size_t kinds = 1;      ///< of operations, see Lane::kind()
+  std::size_t raw_limit = 0;  ///< samples of each kind kept in order
   std::vector<int> wake_fds;  ///< readable: time for a tick (event mode)
   /// Called every few ms and when a wake_fd is readable, outside of what is timed where possible. Ends the loop by
   /// returning false, or throws.
@@ -46,8 +50,9 @@ struct Samples {
 };
 
 /// Runs operations on all lanes until the window is over, then lets those that are under way come to their end.
-/// Counts every operation that began in the window. Throws what lanes and tick throw; std::system_error ETIMEDOUT.
-Samples run_operations(const Lanes& lanes, Window window, const LoopOptions& options);
+/// Counts every operation that began in the window; the least number of samples is asked of every kind. Returns the
+/// samples of each kind. Throws what lanes and tick throw; std::system_error ETIMEDOUT.
+std::vector<Samples> run_operations(const Lanes& lanes, Window window, const LoopOptions& options);
 
 /// Answers on all lanes until tick returns false.
 void serve(const Lanes& lanes, const LoopOptions& options);

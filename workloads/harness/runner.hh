@@ -14,16 +14,21 @@ namespace longhaul::workloads {
 
 struct Runner {
   std::string workload;
-  /// What it needs of its connections; unsupported when the combination makes no sense on this transport ("tcp",
-  /// "rdma"). Pure. `parameters` are complete.
+  /// What it needs of its connections at either end; unsupported when the combination makes no sense on this transport
+  /// ("tcp", "rdma"). Pure. `parameters` are complete.
   std::function<Attempt<ConnectionPlan>(const WorkloadSpec& spec, const Parameters& parameters,
-                                        std::string_view transport)>
+                                        std::string_view transport, Role role)>
       plan;
   /// The client's side: measures and returns the metrics. Throws.
   std::function<std::map<std::string, Metric>(ClientSession& session)> client;
-  /// The server's side: returns when the client has closed the window, after its own verification. Throws.
-  std::function<void(ServerSession& session)> server;
+  /// The server's side: returns when the client has closed the window, after its own verification, with what it
+  /// measured itself. Throws.
+  std::function<std::map<std::string, Metric>(ServerSession& session)> server;
 };
+
+/// What every workload's plan has in common, from its parameters: what the transport must have (the spec's needs), the
+/// congestion control, what is left out of the record.
+void adapt(ConnectionPlan& plan, const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport);
 
 /// Every workload's runner; generated from LONGHAUL_WORKLOADS.
 const std::vector<Runner>& runners();

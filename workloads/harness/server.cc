@@ -71,7 +71,7 @@ Attempt<Served> Server::serve_client(Arrival& client, Events& events, int stop) 
   const auto transport = hello->transport.value_or("");
   const auto parameters = complete(*spec, hello->parameters.value_or(Parameters{}));
   if (!parameters) return refuse_client({Status::failed, parameters.error().message});
-  const auto plan = runner->plan(*spec, *parameters, transport);
+  const auto plan = runner->plan(*spec, *parameters, transport, Role::server);
   if (!plan) return refuse_client(plan.error());
 
   const auto own = local_address(control.fd());
@@ -114,10 +114,10 @@ Attempt<Served> Server::serve_client(Arrival& client, Events& events, int stop) 
   }
 
   ServerSession session{*spec, Role::server, *parameters, *plan, std::move(connections), control, events, stop};
-  runner->server(session);
+  auto metrics = runner->server(session);
   ControlMessage finished;
   finished.kind = ControlKind::finished;
-  finished.record = session.record({});
+  finished.record = session.record(std::move(metrics));
   control.send(finished, patience);
   return Served{peer_address(control.fd()).text(), std::move(*finished.record)};
 }

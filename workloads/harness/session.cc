@@ -109,12 +109,13 @@ bool ClientSession::tick() {
   return true;
 }
 
-Samples ClientSession::measure(const Lanes& lanes, const Options& options) {
+std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& options) {
   LoopOptions loop;
   loop.sleeping = options.sleeping;
   loop.inspecting = options.inspecting;
   loop.timeout = number("timeout");
   loop.divisor = options.divisor;
+  loop.kinds = options.kinds;
   loop.wake_fds = {control_.fd(), stop_};
   loop.tick = [this] { return tick(); };
   run_operations(lanes, Window{number("warmup"), 1}, loop);
@@ -179,6 +180,12 @@ void ServerSession::serve(const Lanes& lanes, bool sleeping) {
   loop.wake_fds = {control_.fd(), stop_};
   loop.tick = [this] { return tick(); };
   workloads::serve(lanes, loop);
+}
+
+void ServerSession::occupy(const std::function<void()>& work) {
+  do {
+    work();
+  } while (tick());
 }
 
 Metric to_metric(const Samples& samples) {

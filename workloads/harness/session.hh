@@ -32,7 +32,9 @@ class Session {
   Session(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan,
           Connections connections, ControlChannel& control, Events& events, int stop);
 
+  const WorkloadSpec& spec() const { return spec_; }
   const Parameters& parameters() const { return parameters_; }
+  std::string transport() const { return connections_.front()->facts().transport; }
   std::int64_t number(std::string_view name) const { return integer(parameters_, spec_.parameters, name); }
   std::string word(std::string_view name) const { return text(parameters_, spec_.parameters, name); }
   const Connections& connections() const { return connections_; }
@@ -78,11 +80,12 @@ class ClientSession : public Session {
     bool sleeping = false;
     bool inspecting = false;
     std::int64_t divisor = 1;
+    std::size_t kinds = 1;  ///< of operations that the lanes take in turn
   };
   /// Runs the workload's warm-up, then its window (parameters warmup, duration, min_samples, timeout). Throws
   /// std::system_error or std::runtime_error when it cannot be brought to its end, with the server's reason if it gave
-  /// one.
-  Samples measure(const Lanes& lanes, const Options& options);
+  /// one. The samples of each kind.
+  std::vector<Samples> measure(const Lanes& lanes, const Options& options);
   /// Tells the server that the window is closed and waits for its record.
   NodeRecord finish();
 
@@ -100,6 +103,9 @@ class ServerSession : public Session {
   /// Answers on `lanes` until the client says that the window is closed. Without lanes it sleeps: one-sided operations
   /// need nothing of the target.
   void serve(const Lanes& lanes, bool sleeping);
+
+  /// Does `work` again and again until then: a process that is busy with something else.
+  void occupy(const std::function<void()>& work);
 
  private:
   bool tick();

@@ -57,7 +57,7 @@ function settle() {
 }
 
 // Series: one transport on one provider's network interface with one operation.
-const seriesKey = cell => [cell.transport, cell.provider, cell.rival, cell.op].join('|');
+const seriesKey = cell => [cell.transport, cell.provider, cell.rival, cell.op, cell.variant].join('|');
 const ownerOf = cell => cell.transport === 'tcp' ? (cell.rival || cell.provider) : cell.provider;
 const owners = unique(data.cells.map(ownerOf));
 const ops = unique(data.cells.filter(cell => cell.op).map(cell => cell.op));
@@ -86,8 +86,8 @@ function styleOf(cell) {
 }
 
 function labelOf(cell) {
-  if (cell.transport === 'tcp') return 'sockets' + (cell.rival ? ` on ${cell.rival}’s netdev` : '');
-  if (cell.transport === 'rdma') return `RDMA ${cell.provider}` + (cell.op && ops.length > 1 ? ` ${cell.op}` : '') + (cell.soft ? ' (software)' : '');
+  if (cell.transport === 'tcp') return 'sockets' + (cell.rival ? ` on ${cell.rival}’s netdev` : '') + (cell.variant ? `, ${cell.variant}` : '');
+  if (cell.transport === 'rdma') return `RDMA ${cell.provider}` + (cell.op && ops.length > 1 ? ` ${cell.op}` : '') + (cell.variant ? `, ${cell.variant}` : '') + (cell.soft ? ' (software)' : '');
   return cell.workload;
 }
 

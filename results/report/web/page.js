@@ -79,6 +79,7 @@ function render() {
 
 function renderAll() {
   renderMarks();
+  drawClaims();
   render();
   renderProblems();
   renderCells();
@@ -136,4 +137,9 @@ for (const [name, value] of asked.map(text => text.split('='))) {
   const found = choices[name]().find(option => String(option) === value);
   if (found !== undefined) state[name] = found;
 }
+// `report.html#claim=W3` opens that claim; `#claim=all` every one.
+const opened = asked.find(text => text.startsWith('claim='))?.slice(6);
+renderClaims();
+for (const element of document.querySelectorAll('details.claim'))
+  element.open = opened === 'all' || opened === element.dataset.claim;
 setTheme(asked.includes('dark') || (dark.matches && !asked.includes('light')) ? 'dark' : 'light');

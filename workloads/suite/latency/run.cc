@@ -1,57 +1,37 @@
 #include "workloads/suite/latency/run.hh"
 
-#include "workloads/suite/latency/lanes.hh"
+#include "workloads/protocols/pingpong.hh"
 
 namespace longhaul::workloads::latency {
 namespace {
 
-constexpr std::uint32_t kReceives = 4;  // one is used at a time; the others make its replacement unhurried
-
-Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
-  auto with_transport = parameters;
-  with_transport["transport"] = std::string{transport};
-  const auto op = text(parameters, spec.parameters, "op");
-  const bool sleeping = text(parameters, spec.parameters, "completion") == "event";
-  if (transport == "rdma" && op == "write" && sleeping)
-    return unsupported(
-        "an RDMA write completes nothing at its target that could wake it: use --op write_imm, write_send or send with "
-        "--completion event, or --completion poll");
-  ConnectionPlan plan;
-  plan.needs = spec.needs(with_transport);
-  plan.connections = static_cast<std::size_t>(integer(parameters, spec.parameters, "clients"));
-  plan.message = static_cast<std::size_t>(integer(parameters, spec.parameters, "size"));
-  plan.in_flight = plan.message;
-  plan.sleeping = sleeping;
-  plan.unused = {transport == "tcp" ? "op" : "congestion_control"};
-  const auto layout = layout_of(plan.message);
-  plan.memory = layout.total;
-  if (transport == "tcp" || op == "send" || op == "write_imm" || op == "write_send") {
-    plan.receives = kReceives;
-    plan.receive_offset = layout.in;
-    plan.receive_length = plan.message;  // siw refuses an empty receive, also where nothing is to be put into it
-  }
-  if (op == "read") plan.prepare = [size = plan.message](std::span<std::byte> memory) { fill_source(memory, size); };
-  if (const auto it = parameters.find("congestion_control"); it != parameters.end() && transport == "tcp")
-    plan.congestion_control = std::get<std::string>(it->second);
-  return plan;
+pingpong::LaneOptions lane_options(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
+  const auto size = static_cast<std::size_t>(integer(parameters, spec.parameters, "size"));
+  return {.op = transport == "tcp" ? "stream" : text(parameters, spec.parameters, "op"),
+          .ping = size,
+          .pong = size,
+          .verify = integer(parameters, spec.parameters, "verify") != 0};
 }
 
-LaneOptions lane_options(const Session& session) {
-  const bool tcp = session.connections().front()->facts().transport == "tcp";
-  return {tcp ? "stream" : session.word("op"), static_cast<std::size_t>(session.number("size")),
-          session.number("verify") != 0};
+Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
+                             Role role) {
+  const bool sleeping = text(parameters, spec.parameters, "completion") == "event";
+  auto plan = pingpong::plan_of(lane_options(spec, parameters, transport), role, sleeping,
+                                static_cast<std::size_t>(integer(parameters, spec.parameters, "clients")));
+  if (plan) adapt(*plan, spec, parameters, transport);
+  return plan;
 }
 
 // Lanes as the loop wants them, and as they are.
 struct Made {
   Lanes lanes;
-  std::vector<PingPong*> ends;
+  std::vector<pingpong::PingPong*> ends;
 };
 
 template <typename Make>
 Made make_lanes(const Session& session, Make make) {
   Made made;
-  const auto options = lane_options(session);
+  const auto options = lane_options(session.spec(), session.parameters(), session.transport());
   for (const auto& connection : session.connections()) {
     auto lane = make(*connection, options);
     made.ends.push_back(lane.get());
@@ -60,32 +40,36 @@ Made make_lanes(const Session& session, Make make) {
   return made;
 }
 
+bool reads(const Session& session) {
+  return session.transport() == "rdma" && session.word("op") == "read";
+}
+
 std::map<std::string, Metric> client(ClientSession& session) {
-  const auto made = make_lanes(session, make_client_lane);
+  const auto made = make_lanes(session, pingpong::make_client_lane);
   ClientSession::Options options;
   options.sleeping = session.word("completion") == "event";
   options.inspecting = session.number("verify") != 0;
-  options.divisor = lane_options(session).op == "read" ? 1 : 2;
+  options.divisor = reads(session) ? 1 : 2;
   const auto samples = session.measure(made.lanes, options);
   for (const auto* end : made.ends) {
     end->verify_last();
     session.count("writes_placed_out_of_order", static_cast<double>(end->out_of_order()));
   }
-  return {{"latency", to_metric(samples)}};
+  return {{"latency", to_metric(samples.front())}};
 }
 
-void server(ServerSession& session) {
-  const auto options = lane_options(session);
-  if (options.op == "read") {
+std::map<std::string, Metric> server(ServerSession& session) {
+  if (reads(session)) {
     session.serve({}, true);
-    return;
+    return {};
   }
-  const auto made = make_lanes(session, make_server_lane);
+  const auto made = make_lanes(session, pingpong::make_server_lane);
   session.serve(made.lanes, session.word("completion") == "event");
   for (const auto* end : made.ends) {
     end->verify_last();
     session.count("writes_placed_out_of_order", static_cast<double>(end->out_of_order()));
   }
+  return {};
 }
 
 }  // namespace

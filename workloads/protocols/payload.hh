@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace longhaul::workloads::latency {
+namespace longhaul::workloads::pingpong {
 
 enum class Direction : std::uint8_t { ping, pong };
 
@@ -30,4 +30,4 @@ inline void stamp(std::span<std::byte> message, std::uint8_t sequence) {
 std::optional<std::string> find_fault(std::span<const std::byte> message, Direction direction, std::uint8_t sequence,
                                       std::uint8_t salt);
 
-}  // namespace longhaul::workloads::latency
+}  // namespace longhaul::workloads::pingpong

@@ -1,19 +1,22 @@
 // The ping-pong over each kind of operation. A message is written from `out` of one end to `in` of the other.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "workloads/harness/loop.hh"
-#include "workloads/suite/latency/payload.hh"
+#include "workloads/protocols/payload.hh"
 #include "workloads/transport/connection.hh"
+#include "workloads/transport/plan.hh"
 
-namespace longhaul::workloads::latency {
+namespace longhaul::workloads::pingpong {
 
-/// Where the two messages lie in either end's memory.
+/// Where the two messages lie in either end's memory. `size` is that of the larger one.
 struct Layout {
   std::size_t size = 0;
   std::size_t in = 0;
@@ -23,10 +26,18 @@ struct Layout {
 Layout layout_of(std::size_t size);
 
 struct LaneOptions {
-  std::string op;  ///< of the spec; "stream" for tcp
-  std::size_t size = 0;
-  bool verify = false;  ///< every byte of every message
+  std::string op;        ///< write, write_imm, write_send, send, read; "stream" for tcp
+  std::size_t ping = 0;  ///< bytes from client to server
+  std::size_t pong = 0;  ///< bytes back; of a read: those that are fetched
+  bool verify = false;   ///< every byte of every message
+  /// What the server does between a ping and its pong; may be empty.
+  std::function<void()> before_reply = {};
+
+  Layout layout() const { return layout_of(std::max(ping, pong)); }
 };
+
+/// What the connections of such lanes need, for either end. Unsupported: an RDMA write that nobody polls for.
+Attempt<ConnectionPlan> plan_of(const LaneOptions& options, Role role, bool sleeping, std::size_t connections);
 
 /// One end of a ping-pong; both ends are made alike. After the loop, verify_last() compares every byte of the last
 /// message.
@@ -43,4 +54,4 @@ std::unique_ptr<PingPong> make_client_lane(Connection& connection, const LaneOpt
 std::unique_ptr<PingPong> make_server_lane(Connection& connection, const LaneOptions& options);
 void fill_source(std::span<std::byte> memory, std::size_t size);
 
-}  // namespace longhaul::workloads::latency
+}  // namespace longhaul::workloads::pingpong

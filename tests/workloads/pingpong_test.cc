@@ -1,10 +1,10 @@
-#include "workloads/suite/latency/lanes.hh"
+#include "workloads/protocols/pingpong.hh"
 
 #include <gmock/gmock.h>
 
 #include "tests/workloads/fake.hh"
 
-namespace longhaul::workloads::latency {
+namespace longhaul::workloads::pingpong {
 namespace {
 
 using testing::HasSubstr;
@@ -43,12 +43,13 @@ class LanesTest : public testing::TestWithParam<std::tuple<std::string, std::siz
 
 // A client and a server lane over two joined memories.
 struct Table {
-  explicit Table(const LaneOptions& options)
-      : client_end(layout_of(options.size).total), server_end(layout_of(options.size).total) {
+  explicit Table(const LaneOptions& options) : client_end(options.layout().total), server_end(options.layout().total) {
     client_end.join(server_end);
-    for (auto* end : {&client_end, &server_end})
-      for (int i = 0; i < 4; ++i) end->post_receive(layout_of(options.size).in, options.size);
-    if (options.op == "read") fill_source(server_end.memory(), options.size);
+    for (int i = 0; i < 4; ++i) {
+      client_end.post_receive(options.layout().in, options.pong);
+      server_end.post_receive(options.layout().in, options.ping);
+    }
+    if (options.op == "read") fill_source(server_end.memory(), options.pong);
     client = make_client_lane(client_end, options);
     if (options.op != "read") server = make_server_lane(server_end, options);
   }
@@ -66,7 +67,7 @@ struct Table {
 
 TEST_P(LanesTest, MessagesGoToAndFro) {
   const auto& [op, size, verify] = GetParam();
-  Table table{{op, size, verify}};
+  Table table{{op, size, size, verify}};
   for (int i = 0; i < 600; ++i) {
     ASSERT_TRUE(table.play()) << i;
     table.client->inspect();
@@ -79,7 +80,7 @@ TEST_P(LanesTest, MessagesGoToAndFro) {
 TEST_P(LanesTest, ACorruptedReplyIsFound) {
   const auto& [op, size, verify] = GetParam();
   if (op == "read") return;  // below
-  Table table{{op, size, verify}};
+  Table table{{op, size, size, verify}};
   ASSERT_TRUE(table.play());
   const auto middle = size / 2;
   table.server_end.tamper = [middle](std::span<std::byte> bytes) { bytes[middle] ^= std::byte{0x40}; };
@@ -98,8 +99,34 @@ INSTANTIATE_TEST_SUITE_P(Operations, LanesTest,
                                                           std::size_t{5000}),
                                           testing::Bool()));
 
+TEST_P(LanesTest, PingAndPongMayDifferInSize) {
+  const auto& [op, size, verify] = GetParam();
+  for (const auto& [ping, pong] : {std::pair{std::size_t{16}, size}, {size, std::size_t{3}}}) {
+    Table table{{op, ping, pong, verify}};
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_TRUE(table.play()) << i;
+      table.client->inspect();
+    }
+    table.client->verify_last();
+    if (table.server) table.server->verify_last();
+  }
+}
+
+TEST(Lanes, TheServerMayHaveToDoSomethingElseFirst) {
+  for (const std::string op : {"stream", "write"}) {
+    int done = 0;
+    LaneOptions options{op, 64, 64, false};
+    options.before_reply = [&done] { ++done; };
+    Table table{options};
+    for (int i = 1; i <= 3; ++i) {
+      ASSERT_TRUE(table.play());
+      EXPECT_EQ(done, i);
+    }
+  }
+}
+
 TEST(Lanes, AReadOfOtherBytesIsFound) {
-  Table table{{"read", 64, true}};
+  Table table{{"read", 64, 64, true}};
   ASSERT_TRUE(table.play());
   table.server_end.memory()[10] ^= std::byte{1};
   ASSERT_TRUE(table.play());
@@ -107,7 +134,7 @@ TEST(Lanes, AReadOfOtherBytesIsFound) {
 }
 
 TEST(Lanes, AWriteWhoseLastByteComesFirstWaitsAndIsCounted) {
-  Table table{{"write", 64, false}};
+  Table table{{"write", 64, 64, false}};
   ASSERT_TRUE(table.play());
   std::byte* late = nullptr;
   std::byte value{};
@@ -127,7 +154,7 @@ TEST(Lanes, AWriteWhoseLastByteComesFirstWaitsAndIsCounted) {
 
 TEST(Lanes, OperationsAreWhatTheyAreCalled) {
   const auto first = [](const std::string& op) {
-    Table table{{op, 64, false}};
+    Table table{{op, 64, 64, false}};
     EXPECT_TRUE(table.play());
     return table.client_end.posted;
   };
@@ -143,4 +170,4 @@ TEST(Lanes, OperationsAreWhatTheyAreCalled) {
 }
 
 }  // namespace
-}  // namespace longhaul::workloads::latency
+}  // namespace longhaul::workloads::pingpong

@@ -1,15 +1,16 @@
-#include "workloads/suite/latency/lanes.hh"
+#include "workloads/protocols/pingpong.hh"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <stdexcept>
 
-namespace longhaul::workloads::latency {
+namespace longhaul::workloads::pingpong {
 namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::uint8_t kReadSequence = 171;  // the fetched message never changes
+constexpr std::uint32_t kReceives = 4;       // one is used at a time; the others make its replacement unhurried
 
 // What both ends of every kind of ping-pong share: the two messages and their sequence.
 class Base : public PingPong {
@@ -17,9 +18,9 @@ class Base : public PingPong {
   Base(Connection& connection, const LaneOptions& options, Direction outgoing)
       : connection_(connection),
         options_(options),
-        layout_(layout_of(options.size)),
-        out_(connection.memory().subspan(Layout::out, options.size)),
-        in_(connection.memory().subspan(layout_.in, options.size)),
+        layout_(options.layout()),
+        out_(connection.memory().subspan(Layout::out, outgoing == Direction::ping ? options.ping : options.pong)),
+        in_(connection.memory().subspan(layout_.in, outgoing == Direction::ping ? options.pong : options.ping)),
         outgoing_(outgoing),
         incoming_(outgoing == Direction::ping ? Direction::pong : Direction::ping) {
     fill(out_, outgoing, 0, 0);
@@ -71,7 +72,7 @@ class MessageBase : public Base {
       : Base(connection, options, outgoing) {
     first_.operation = Operation::send;
     first_.local = Layout::out;
-    first_.length = options.size;
+    first_.length = out_.size();
     first_.remote = layout_.in;
     first_.signaled = false;
     if (options.op == "write_imm") first_.operation = Operation::write_with_immediate;
@@ -93,7 +94,7 @@ class MessageBase : public Base {
     if (doubled_) connection_.post(second_);
   }
   // The receive that was used up is replaced while the message is on its way; others are posted.
-  void restock() { connection_.post_receive(layout_.in, options_.size); }
+  void restock() { connection_.post_receive(layout_.in, in_.size()); }
 
  private:
   Request first_;
@@ -133,6 +134,7 @@ class MessageServer final : public MessageBase {
     sequence_ = next_sequence(sequence_);
     expect_edges(sequence_);
     inspect();
+    if (options_.before_reply) options_.before_reply();
     prepare(sequence_);
     emit();
     restock();
@@ -147,7 +149,7 @@ class WriteBase : public Base {
       : Base(connection, options, outgoing) {
     request_.operation = Operation::write;
     request_.local = Layout::out;
-    request_.length = options.size;
+    request_.length = out_.size();
     request_.remote = layout_.in;
     request_.signaled = false;
   }
@@ -199,6 +201,7 @@ class WriteServer final : public WriteBase {
     if (!arrived(wanted)) return false;
     sequence_ = wanted;
     inspect();
+    if (options_.before_reply) options_.before_reply();
     prepare(sequence_);
     emit();
     return true;
@@ -210,7 +213,7 @@ class ReadClient final : public Base {
   ReadClient(Connection& connection, const LaneOptions& options) : Base(connection, options, Direction::ping) {
     request_.operation = Operation::read;
     request_.local = layout_.in;
-    request_.length = options.size;
+    request_.length = in_.size();
     request_.remote = Layout::out;
   }
 
@@ -244,6 +247,29 @@ Layout layout_of(std::size_t size) {
   return {size, pages, 2 * pages};
 }
 
+Attempt<ConnectionPlan> plan_of(const LaneOptions& options, Role role, bool sleeping, std::size_t connections) {
+  if (options.op == "write" && sleeping)
+    return unsupported(
+        "an RDMA write completes nothing at its target that could wake it: use --op write_imm, write_send or send with "
+        "--completion event, or --completion poll");
+  ConnectionPlan plan;
+  const auto layout = options.layout();
+  plan.connections = connections;
+  plan.message = layout.size;
+  plan.in_flight = layout.size;
+  plan.memory = layout.total;
+  plan.sleeping = sleeping;
+  if (options.op != "write" && options.op != "read") {
+    plan.receives = kReceives;
+    plan.receive_offset = layout.in;
+    // siw refuses an empty receive, also where nothing is to be put into it.
+    plan.receive_length = role == Role::client ? options.pong : options.ping;
+  }
+  if (options.op == "read")
+    plan.prepare = [size = options.pong](std::span<std::byte> memory) { fill_source(memory, size); };
+  return plan;
+}
+
 std::unique_ptr<PingPong> make_client_lane(Connection& connection, const LaneOptions& options) {
   if (options.op == "read") return std::make_unique<ReadClient>(connection, options);
   if (options.op == "write") return std::make_unique<WriteClient>(connection, options);
@@ -259,4 +285,4 @@ void fill_source(std::span<std::byte> memory, std::size_t size) {
   fill(memory.subspan(Layout::out, size), Direction::pong, kReadSequence, 0);
 }
 
-}  // namespace longhaul::workloads::latency
+}  // namespace longhaul::workloads::pingpong

@@ -1,8 +1,8 @@
-#include "workloads/suite/latency/payload.hh"
+#include "workloads/protocols/payload.hh"
 
 #include <fmt/format.h>
 
-namespace longhaul::workloads::latency {
+namespace longhaul::workloads::pingpong {
 namespace {
 
 // Differs between the directions, between neighbours, and between the same places of neighbouring packets.
@@ -30,4 +30,4 @@ std::optional<std::string> find_fault(std::span<const std::byte> message, Direct
   return std::nullopt;
 }
 
-}  // namespace longhaul::workloads::latency
+}  // namespace longhaul::workloads::pingpong

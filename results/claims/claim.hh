@@ -1,0 +1,58 @@
+// A claim of a paper as data, and what this campaign says about it. No expected answers anywhere: a verdict follows
+// from the measured cells alone.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/summary/summary.hh"
+
+namespace longhaul::results {
+
+enum class Verdict { holds, does_not_hold, not_decidable };
+const char* to_text(Verdict verdict);
+
+/// An RDMA cell and the sockets cell that it is compared with: the same network interface, and all axes equal that both
+/// transports have.
+struct Match {
+  const CellSummary* rdma = nullptr;
+  const CellSummary* sockets = nullptr;
+  std::int64_t x = 0;  ///< the claim's axis, base units
+};
+
+/// One measured figure that a verdict rests on.
+struct Evidence {
+  std::string at;    ///< "delay 5ms"
+  std::string what;  ///< "sockets / RDMA"
+  Ratio ratio;
+};
+
+/// What the cells of one RDMA provider say.
+struct Finding {
+  std::string provider;
+  Verdict verdict = Verdict::not_decidable;
+  std::string reason;
+  std::vector<Evidence> evidence;
+  std::map<std::string, std::int64_t> cells;  ///< id -> its place on the axis: all that were looked at, for the plot
+};
+
+struct Claim {
+  std::string id;         ///< PAPERS.md's
+  std::string source;     ///< paper, section, figure
+  std::string statement;  ///< in our words
+  std::string criterion;  ///< what must be seen for it to hold
+  std::string workload;
+  std::string metric;  ///< the plot's
+  std::string x;       ///< the plot's axis: a parameter
+  /// Which cells of the workload it speaks of; the parameters are complete.
+  std::function<bool(const Parameters&)> concerns;
+  /// The verdict on one provider's matches, by x; there is at least one.
+  std::function<Finding(const Claim&, const std::vector<Match>&)> check;
+  /// A figure that a software provider or an emulated processor cannot decide: why. Empty: they can.
+  std::string needs_hardware = {};
+};
+
+}  // namespace longhaul::results

@@ -1,0 +1,270 @@
+#include "results/claims/wan.hh"
+
+#include <algorithm>
+
+#include "model/units.hh"
+#include "results/claims/judge.hh"
+
+namespace longhaul::results {
+namespace {
+
+constexpr const char* kPaper = "RDMA over IP in a WAN (2005), ";
+constexpr double kAboutEqual = 1.2;  // "almost the same"
+constexpr double kFlat = 1.2;        // "without any impact"
+constexpr double kReached = 0.9;     // of an overlap ratio of 1
+constexpr double kShare = 0.8;       // of the load that must show in the sockets' time
+constexpr std::int64_t kKibi = 1024;
+constexpr std::int64_t kMillisecond = 1'000'000;
+
+std::int64_t number(const Parameters& parameters, const char* name) {
+  const auto it = parameters.find(name);
+  const auto* value = it == parameters.end() ? nullptr : std::get_if<std::int64_t>(&it->second);
+  return value == nullptr ? 0 : *value;
+}
+
+bool is(const Parameters& parameters, const char* name, const char* word) {
+  const auto it = parameters.find(name);
+  return it != parameters.end() && it->second == Value{std::string{word}};
+}
+
+bool rdma_by(const Parameters& parameters, const char* op) {
+  return !is(parameters, "transport", "rdma") || is(parameters, "op", op);
+}
+
+bool on_wan(const Parameters& parameters) {
+  return is(parameters, "path", "wan");
+}
+
+bool no_delay(const Parameters& parameters) {
+  return number(parameters, "delay") == 0 && number(parameters, "delay_back") == 0;
+}
+
+Kind kind_of(const std::string& axis) {
+  return axis == "size" ? Kind::size : Kind::duration;
+}
+
+std::string place(const Claim& claim, const Match& match) {
+  return claim.x + " " + format_quantity(kind_of(claim.x), match.x);
+}
+
+// sockets / RDMA where lower is better, RDMA / sockets where higher is: above 1, RDMA is ahead.
+Ratio advantage(const Match& match, const std::string& name) {
+  const auto* ours = match.rdma->metric(name);
+  const auto* theirs = match.sockets->metric(name);
+  if (ours == nullptr || theirs == nullptr) return {};
+  const auto ratio = ours->better == Better::lower ? ratio_interval(theirs->values, ours->values)
+                                                   : ratio_interval(ours->values, theirs->values);
+  return ratio.value_or(Ratio{});
+}
+
+struct Series {
+  std::vector<Ratio> ratios;
+  std::vector<Evidence> evidence;
+};
+
+Series advantages(const Claim& claim, const std::vector<Match>& matches) {
+  Series series;
+  for (const auto& match : matches) {
+    const auto ratio = advantage(match, claim.metric);
+    const auto* metric = match.rdma->metric(claim.metric);
+    const bool lower = metric != nullptr && metric->better == Better::lower;
+    series.ratios.push_back(ratio);
+    series.evidence.push_back({place(claim, match), lower ? "sockets / RDMA" : "RDMA / sockets", ratio});
+  }
+  return series;
+}
+
+// W1, W2: equal everywhere.
+Finding about_equal(const Claim& claim, const std::vector<Match>& matches) {
+  auto series = advantages(claim, matches);
+  std::vector<Judgement> judgements;
+  const Ratio* farthest = nullptr;
+  for (const auto& ratio : series.ratios) {
+    judgements.push_back(equal_within(ratio, kAboutEqual));
+    const auto off = [](const Ratio& one) { return one.value > 0 ? std::max(one.value, 1 / one.value) : 0; };
+    if (farthest == nullptr || off(ratio) > off(*farthest)) farthest = &ratio;
+  }
+  const auto reason = fmt::format("sockets / RDMA at {} points is at most {:.2f} away from equal (as a factor)",
+                                  matches.size(), std::max(farthest->value, 1 / farthest->value));
+  return conclude(all_of(judgements), reason, std::move(series.evidence));
+}
+
+// The first value of the axis from which on the metric's median is at least `bound`.
+std::optional<std::int64_t> reached(const std::vector<Match>& matches, const std::string& metric, bool rdma) {
+  for (const auto& match : matches) {
+    const auto* measured = (rdma ? match.rdma : match.sockets)->metric(metric);
+    if (measured != nullptr && measured->median >= kReached) return match.x;
+  }
+  return std::nullopt;
+}
+
+// W3: better overlap at smaller computations.
+Finding overlaps_earlier(const Claim& claim, const std::vector<Match>& matches) {
+  auto series = advantages(claim, matches);
+  const auto spelt = [&](std::optional<std::int64_t> at) {
+    return at ? "at " + format_quantity(Kind::duration, *at) : std::string{"nowhere in the sweep"};
+  };
+  const auto rdma = reached(matches, claim.metric, true);
+  const auto sockets = reached(matches, claim.metric, false);
+  auto judgement = leads(series.ratios);
+  if (judgement == Judgement::yes && sockets && (!rdma || *rdma > *sockets)) judgement = Judgement::no;
+  return conclude(
+      judgement,
+      fmt::format("a ratio of {} is reached by RDMA {}, by sockets {}", kReached, spelt(rdma), spelt(sockets)),
+      std::move(series.evidence));
+}
+
+// W4, W6: ahead, and by less the longer the delay.
+Finding lead_shrinks(const Claim& claim, const std::vector<Match>& matches) {
+  auto series = advantages(claim, matches);
+  std::vector<Ratio> judged;
+  for (std::size_t i = 0; i < matches.size(); ++i)
+    if (claim.id != "W4" || (matches[i].x > 0 && matches[i].x <= 5 * kMillisecond)) judged.push_back(series.ratios[i]);
+  if (matches.size() < 2) return conclude(Judgement::unsure, "one delay is no course", std::move(series.evidence));
+  const auto shrinks = smaller(series.ratios.back(), series.ratios.front());
+  const auto ahead = leads(judged);
+  const auto said = [](Judgement one, const char* yes, const char* no, const char* unsure) {
+    return one == Judgement::yes ? yes : one == Judgement::no ? no : unsure;
+  };
+  const auto reason = fmt::format("{}; from the first to the last delay the lead {} ({:.3g} to {:.3g})",
+                                  said(ahead, "RDMA is ahead", "RDMA is not ahead", "a lead of RDMA is not shown"),
+                                  said(shrinks, "shrinks", "grows", "is not shown to change"),
+                                  series.ratios.front().value, series.ratios.back().value);
+  return conclude(all_of({shrinks, ahead}), reason, std::move(series.evidence));
+}
+
+// W5: RDMA read does not feel the load, sockets do.
+Finding load_is_not_felt(const Claim& claim, const std::vector<Match>& matches) {
+  const auto& idle = matches.front();
+  const auto& loaded = matches.back();
+  if (idle.x == loaded.x) return conclude(Judgement::unsure, "one load is no course", {});
+  const auto grown = [&](const CellSummary* first, const CellSummary* last) {
+    const auto* a = first->metric(claim.metric);
+    const auto* b = last->metric(claim.metric);
+    return a == nullptr || b == nullptr ? Ratio{} : ratio_interval(b->values, a->values).value_or(Ratio{});
+  };
+  const auto rdma = grown(idle.rdma, loaded.rdma);
+  const auto sockets = grown(idle.sockets, loaded.sockets);
+  const auto* slowest = loaded.sockets->metric(claim.metric);
+  const auto felt = kShare * static_cast<double>(loaded.x);
+  auto grows = Judgement::unsure;
+  if (slowest != nullptr && slowest->interval)
+    grows = slowest->interval->low > felt    ? Judgement::yes
+            : slowest->interval->high < felt ? Judgement::no
+                                             : Judgement::unsure;
+  const auto what = fmt::format("{} against {}", place(claim, loaded), place(claim, idle));
+  const auto reason = fmt::format("with {} RDMA read takes {:.2f} times as long as without, sockets {:.1f} times",
+                                  place(claim, loaded), rdma.value, sockets.value);
+  // That RDMA be faster under load than without is no objection.
+  const auto flat = below(rdma, kFlat);
+  return conclude(all_of({flat, grows}), reason, {{what, "RDMA", rdma}, {what, "sockets", sockets}});
+}
+
+// W9: about half for small messages.
+Finding about_half(const Claim& claim, const std::vector<Match>& matches) {
+  auto series = advantages(claim, matches);
+  std::vector<Judgement> judgements;
+  std::string seen;
+  for (const auto& ratio : series.ratios) {
+    const auto least = above(ratio, 1.5);
+    const auto most = below(ratio, 2.5);
+    judgements.push_back(all_of({least, most}));
+    seen += fmt::format("{}{:.2f}", seen.empty() ? "" : ", ", ratio.value);
+  }
+  return conclude(all_of(judgements), "sockets / RDMA is " + seen, std::move(series.evidence));
+}
+
+}  // namespace
+
+const std::vector<Claim>& wan_claims() {
+  static const std::vector<Claim> claims{
+      {.id = "W1",
+       .source = std::string{kPaper} + "section 4.1, figure 3(a)",
+       .statement =
+           "Without added delay the one-way latency of RDMA write and of sockets is about equal at every size.",
+       .criterion = "at every size measured the interval of the ratio lies within a factor of 1.2 of 1",
+       .workload = "latency",
+       .metric = "latency",
+       .x = "size",
+       .concerns = [](const Parameters& p) { return on_wan(p) && no_delay(p) && rdma_by(p, "write"); },
+       .check = about_equal},
+      {.id = "W2",
+       .source = std::string{kPaper} + "section 4.1, figure 3(b)",
+       .statement = "At 1 KiB the two stay equal as the delay grows.",
+       .criterion = "at every delay measured the interval of the ratio lies within a factor of 1.2 of 1",
+       .workload = "latency",
+       .metric = "latency",
+       .x = "delay",
+       .concerns =
+           [](const Parameters& p) {
+             return on_wan(p) && !no_delay(p) && number(p, "size") == kKibi && rdma_by(p, "write");
+           },
+       .check = about_equal},
+      {.id = "W3",
+       .source = std::string{kPaper} + "section 4.2, figure 5(a)",
+       .statement = "The overlap ratio comes close to 1 at smaller computation times with RDMA than with sockets.",
+       .criterion = "RDMA's ratio is ahead at a computation time and behind at none, and reaches 0.9 no later",
+       .workload = "overlap",
+       .metric = "overlap_ratio",
+       .x = "compute",
+       .concerns =
+           [](const Parameters& p) {
+             return on_wan(p) && no_delay(p) && rdma_by(p, "write") && !is(p, "progress", "thread");
+           },
+       .check = overlaps_earlier},
+      {.id = "W4",
+       .source = std::string{kPaper} + "section 4.2, figure 5(b)",
+       .statement = "The gap in overlap shrinks as the delay grows, but RDMA leads at delays of a few ms.",
+       .criterion =
+           "RDMA's ratio is ahead at delays up to 5 ms and behind at none of them, and its lead is smaller at the "
+           "longest delay than at the shortest",
+       .workload = "overlap",
+       .metric = "overlap_ratio",
+       .x = "delay",
+       .concerns =
+           [](const Parameters& p) {
+             return on_wan(p) && number(p, "compute") == 242'000 && rdma_by(p, "write") && !is(p, "progress", "thread");
+           },
+       .check = lead_shrinks},
+      {.id = "W5",
+       .source = std::string{kPaper} + "section 4.3, figure 6(a)",
+       .statement =
+           "The time to fetch 1 KiB by RDMA read does not depend on the load of the remote process; with sockets "
+           "it grows with it.",
+       .criterion =
+           "from no load to the highest RDMA read's time grows by less than a factor of 1.2, and the sockets' time "
+           "is at least 0.8 of the load",
+       .workload = "progress",
+       .metric = "fetch",
+       .x = "load",
+       .concerns = [](const Parameters& p) { return on_wan(p) && no_delay(p) && rdma_by(p, "read"); },
+       .check = load_is_not_felt},
+      {.id = "W6",
+       .source = std::string{kPaper} + "section 4.3, figure 6(b)",
+       .statement = "The gap in fetching shrinks as the delay grows; RDMA stays ahead.",
+       .criterion =
+           "RDMA is ahead at a delay and behind at none, and its lead is smaller at the longest delay than at the "
+           "shortest",
+       .workload = "progress",
+       .metric = "fetch",
+       .x = "delay",
+       .concerns =
+           [](const Parameters& p) {
+             return on_wan(p) && number(p, "load") == 10 * kMillisecond && rdma_by(p, "read");
+           },
+       .check = lead_shrinks},
+      {.id = "W9",
+       .source = std::string{kPaper} + "section 4.5, figure 8",
+       .statement = "Within a LAN the small-message latency of RDMA is about half of that of sockets.",
+       .criterion = "at every size up to 1 KiB the interval of sockets / RDMA lies between 1.5 and 2.5",
+       .workload = "latency",
+       .metric = "latency",
+       .x = "size",
+       .concerns = [](const Parameters& p) { return !on_wan(p) && number(p, "size") <= kKibi && rdma_by(p, "write"); },
+       .check = about_half,
+       .needs_hardware = "half the latency is a claim about an adapter's speed"},
+  };
+  return claims;
+}
+
+}  // namespace longhaul::results

@@ -1,0 +1,56 @@
+// The papers' claims: verdicts, what they rest on, and each plot in the shape of the paper's figure.
+
+const VERDICT_CLASS = {'holds': 'holds', 'does not hold': 'fails', 'not decidable here': 'open'};
+const heard = () => data.claims.filter(claim => claim.findings.length);
+
+function renderClaims() {
+  const section = document.getElementById('claims-section');
+  section.hidden = !heard().length;
+  if (section.hidden) return;
+  const silent = data.claims.filter(claim => !claim.findings.length).map(claim => claim.id);
+  const verdict = finding => `<span class="verdict ${VERDICT_CLASS[finding.verdict]}">${escaped(finding.provider)}: ${escaped(finding.verdict)}</span>`;
+  html('claims', heard().map(claim => `<details class="claim" id="claim-${claim.id}" data-claim="${claim.id}">
+    <summary><b>${escaped(claim.id)}</b> <span class="verdicts">${claim.findings.map(verdict).join(' ')}</span> ${escaped(claim.statement)}</summary>
+    <div class="two"><div>
+      ${claim.findings.map(finding => `<p>${verdict(finding)} ${escaped(finding.reason)}.</p>`).join('')}
+      <div class="scroll"><table><thead><tr><th></th><th>at</th><th>ratio</th><th>is</th><th>95 % interval</th></tr></thead><tbody>${claim.findings.flatMap(finding => finding.evidence.map(one =>
+    `<tr><td>${escaped(finding.provider)}</td><td>${escaped(one.at)}</td><td>${escaped(one.what)}</td><td class="number">${ratioText(one.ratio)}</td><td class="number">${one.low === undefined ? 'too few runs' : `${ratioText(one.low)} – ${ratioText(one.high)}`}</td></tr>`)).join('')}</tbody></table></div>
+      <p class="quiet small">Holds when ${escaped(claim.criterion)}. ${escaped(claim.source)}.</p>
+    </div><figure><figcaption>${escaped(figureName(claim))}</figcaption><div id="figure-${claim.id}" class="chart"></div></figure></div></details>`).join('') +
+    (silent.length ? `<p class="quiet small">This campaign has no cells that speak of ${silent.join(', ')}.</p>` : ''));
+}
+
+const figureName = claim => `${specOf(`${claim.workload}/${claim.metric}`).name.replace(/_/g, ' ')} against ${claim.x === 'delay' ? 'one-way delay' : claim.x}`;
+
+function claimOption(claim) {
+  const places = new Map(claim.findings.flatMap(finding => finding.cells.map(cell => [cell.id, cell.x])));
+  const cells = [...places.keys()].map(id => byId.get(id)).filter(cell => cell && metricOf(cell, claim.metric));
+  const spec = specOf(`${claim.workload}/${claim.metric}`);
+  const values = cells.flatMap(cell => { const m = metricOf(cell, claim.metric); return [m.median, m.low ?? m.median, m.high ?? m.median]; });
+  const y = valueAxis(values, spec.unit === 'ns' && values.every(v => v > 0));
+  const size = claim.x === 'size';
+  const sizes = unique([...places.values()]).sort((a, b) => a - b);
+  const x = size ? {...valueAxis(sizes, true, {pad: 0.15}), ticks: sizes} : delayAxis(sizes, true);
+  const series = seriesOf(cells).flatMap(one => lineWithBand(one.label, one.style, one.cells.slice().sort((a, b) => places.get(a.id) - places.get(b.id)).map(cell => {
+    const metric = metricOf(cell, claim.metric);
+    const bounded = metric.low === undefined ? {} : {low: y.at(metric.low), high: y.at(metric.high)};
+    return {x: x.at(places.get(cell.id)), y: y.at(metric.median), ...bounded, cell, metric, style: one.style, label: one.label};
+  })));
+  const place = size ? bytes : roundTime;
+  return {...frame(x, y, {
+    xName: size ? 'message size' : `${claim.x === 'delay' ? 'one-way delay asked' : claim.x} [ms]`, yName: spec.name.replace(/_/g, ' ') + (spec.unit === 'ns' || spec.unit === '1' ? '' : ` [${spec.unit}]`),
+    xFormat: size ? bytes : milliseconds, yFormat: value => inUnit(value, spec.unit, 3).replace(/\.0+(?=\D|$)/, ''),
+    tip: seriesTip(spec, cell => `${claim.x} ${place(places.get(cell.id))}`),
+  }), series, legend: {show: true, bottom: 0, textStyle: {color: css('--ink')}, data: seriesOf(cells).map(one => one.label)}, grid: {left: 72, right: 18, top: 14, bottom: 78}};
+}
+
+// Drawn when opened: a hidden element has no size.
+function drawClaims() {
+  for (const element of document.querySelectorAll('details.claim[open]')) {
+    const claim = data.claims.find(one => one.id === element.dataset.claim);
+    draw(`figure-${claim.id}`, claimOption(claim));
+  }
+}
+document.addEventListener('toggle', event => {
+  if (event.target.classList?.contains('claim')) drawClaims();
+}, true);

@@ -1,0 +1,208 @@
+#include <gmock/gmock.h>
+
+#include <boost/json.hpp>
+
+#include "results/claims/check.hh"
+#include "results/claims/judge.hh"
+#include "results/claims/wan.hh"
+#include "workloads/suite/catalog.hh"
+
+namespace longhaul::results {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Ratio ratio(double low, double value, double high) {
+  return {.value = value, .interval = Interval{low, high, 0.95}};
+}
+
+TEST(Judge, EqualOnlyWhereTheWholeIntervalIs) {
+  EXPECT_EQ(equal_within(ratio(0.9, 1, 1.1), 1.2), Judgement::yes);
+  EXPECT_EQ(equal_within(ratio(0.9, 1, 1.3), 1.2), Judgement::unsure);
+  EXPECT_EQ(equal_within(ratio(1.3, 1.4, 1.5), 1.2), Judgement::no);
+  EXPECT_EQ(equal_within(ratio(0.5, 0.6, 0.7), 1.2), Judgement::no);
+  EXPECT_EQ(equal_within({.value = 1, .interval = {}}, 1.2), Judgement::unsure);
+}
+
+TEST(Judge, AheadSomewhereAndNowhereBehind) {
+  EXPECT_EQ(leads({ratio(1.1, 1.2, 1.3), ratio(0.9, 1, 1.1)}), Judgement::yes);
+  EXPECT_EQ(leads({ratio(1.1, 1.2, 1.3), ratio(0.7, 0.8, 0.9)}), Judgement::no);
+  EXPECT_EQ(leads({ratio(0.8, 1, 1.2)}), Judgement::unsure);
+  EXPECT_EQ(leads({ratio(0.97, 1, 1.02), ratio(0.98, 1, 1.04)}), Judgement::no);  // equal is not ahead
+  EXPECT_EQ(leads({}), Judgement::unsure);
+}
+
+TEST(Judge, SmallerOnlyWhereIntervalsDoNotOverlap) {
+  EXPECT_EQ(smaller(ratio(1, 1.1, 1.2), ratio(1.3, 1.4, 1.5)), Judgement::yes);
+  EXPECT_EQ(smaller(ratio(1, 1.1, 1.35), ratio(1.3, 1.4, 1.5)), Judgement::unsure);
+  EXPECT_EQ(smaller(ratio(1.3, 1.4, 1.5), ratio(1, 1.1, 1.2)), Judgement::no);
+}
+
+// A campaign in memory: cells of the real catalog with values made up here.
+class Claims : public ::testing::Test {
+ protected:
+  Vocabulary vocabulary_{.workloads = workloads::catalog()};
+  Summary summary_;
+
+  // `value` is the median of six runs that differ by a percent.
+  void add(const std::string& workload, Parameters parameters, const std::string& transport, double value,
+           double spread = 0.01) {
+    const auto* spec = vocabulary_.workload(workload);
+    CellSummary cell;
+    cell.workload = workload;
+    cell.transport = transport;
+    cell.provider = transport == "rdma" ? "siw" : "kernel";
+    cell.rival = transport == "rdma" ? "" : "siw";
+    parameters["transport"] = transport;
+    if (transport == "rdma") parameters["provider"] = "siw";
+    if (transport == "tcp") parameters["rival"] = "siw";
+    if (const auto it = parameters.find("delay"); it != parameters.end())
+      cell.forward.asked = std::get<std::int64_t>(it->second);
+    cell.parameters = parameters;
+    cell.cell_id = fmt::format("{}", summary_.cells.size());
+    cell.status = Status::ok;
+    cell.usable = 6;
+    cell.soft = true;
+    MetricSummary metric{.name = spec->metrics.front().name,
+                         .unit = spec->metrics.front().unit,
+                         .better = spec->metrics.front().better,
+                         .values = {},
+                         .samples = 60,
+                         .median = value,
+                         .interval = Interval{value * (1 - 3 * spread), value * (1 + 3 * spread), 0.97},
+                         .p99 = {},
+                         .pooled = {}};
+    for (int i = -3; i <= 3; ++i)
+      if (i != 0) metric.values.push_back(value * (1 + spread * i));
+    cell.metrics = {metric};
+    summary_.cells.push_back(std::move(cell));
+  }
+  void pair(const std::string& workload, const Parameters& parameters, double rdma, double sockets,
+            double spread = 0.01) {
+    add(workload, parameters, "rdma", rdma, spread);
+    add(workload, parameters, "tcp", sockets, spread);
+  }
+
+  Finding finding(const std::string& id) {
+    for (const auto& one : check_claims(summary_, vocabulary_, wan_claims()))
+      if (one.claim->id == id && !one.findings.empty()) return one.findings.front();
+    return {.provider = "nobody", .verdict = Verdict::not_decidable, .reason = "no cells", .evidence = {}, .cells = {}};
+  }
+  Verdict verdict(const std::string& id) { return finding(id).verdict; }
+};
+
+TEST_F(Claims, WithoutCellsNothingIsSaid) {
+  for (const auto& one : check_claims(summary_, vocabulary_, wan_claims())) EXPECT_THAT(one.findings, IsEmpty());
+  EXPECT_THAT(to_text(check_claims(summary_, vocabulary_, wan_claims()), summary_),
+              HasSubstr("No cells of this campaign speak of W1, W2"));
+}
+
+TEST_F(Claims, EveryClaimNamesAWorkloadAMetricAndAnAxisThatExist) {
+  for (const auto& claim : wan_claims()) {
+    EXPECT_NE(vocabulary_.metric(claim.workload, claim.metric), nullptr) << claim.id;
+    EXPECT_TRUE(claim.x == "delay" || vocabulary_.parameter(claim.workload, claim.x) != nullptr) << claim.id;
+    for (const auto* text : {&claim.source, &claim.statement, &claim.criterion})
+      EXPECT_FALSE(text->empty()) << claim.id;
+  }
+}
+
+TEST_F(Claims, W1EqualAtEverySize) {
+  pair("latency", {{"size", 64}}, 100e3, 105e3);
+  pair("latency", {{"size", 16384}}, 300e3, 280e3);
+  EXPECT_EQ(verdict("W1"), Verdict::holds);
+  pair("latency", {{"size", 65536}}, 300e3, 600e3);
+  EXPECT_EQ(verdict("W1"), Verdict::does_not_hold);
+  EXPECT_EQ(finding("W1").evidence.size(), 3U);
+  EXPECT_EQ(finding("W1").evidence[2].at, "size 64KiB");
+  EXPECT_NEAR(finding("W1").evidence[2].ratio.value, 2, 0.1);
+  EXPECT_EQ(finding("W1").cells.size(), 6U);
+  EXPECT_EQ(finding("W1").provider, "siw");
+}
+
+TEST_F(Claims, W1IsNotDecidedByWideIntervals) {
+  pair("latency", {{"size", 64}}, 100e3, 110e3, 0.15);
+  const auto found = finding("W1");
+  EXPECT_EQ(found.verdict, Verdict::not_decidable);
+  EXPECT_THAT(found.reason, HasSubstr("too wide"));
+}
+
+TEST_F(Claims, W2LooksAtItsOwnCellsOnly) {
+  pair("latency", {{"size", 64}, {"delay", 1'000'000}}, 1e6, 3e6);  // another size
+  pair("latency", {{"size", 1024}}, 1e6, 3e6);                      // no delay
+  EXPECT_EQ(finding("W2").provider, "nobody");
+  pair("latency", {{"size", 1024}, {"delay", 1'000'000}}, 1.1e6, 1.12e6);
+  pair("latency", {{"size", 1024}, {"delay", 20'000'000}}, 20.1e6, 20.2e6);
+  EXPECT_EQ(verdict("W2"), Verdict::holds);
+}
+
+TEST_F(Claims, W3NeedsRdmaToReachItEarlier) {
+  pair("overlap", {{"compute", 50'000}}, 0.5, 0.3);
+  pair("overlap", {{"compute", 242'000}}, 0.93, 0.7);
+  pair("overlap", {{"compute", 1'000'000}}, 0.98, 0.95);
+  add("overlap", {{"compute", 242'000}, {"progress", std::string{"thread"}}}, "tcp", 0.99);  // not the paper's sockets
+  const auto found = finding("W3");
+  EXPECT_EQ(found.verdict, Verdict::holds) << found.reason;
+  EXPECT_THAT(found.reason, HasSubstr("by RDMA at 242us, by sockets at 1ms"));
+}
+
+TEST_F(Claims, W3DoesNotHoldWhereSocketsLead) {
+  pair("overlap", {{"compute", 50'000}}, 0.3, 0.4);
+  pair("overlap", {{"compute", 1'000'000}}, 0.98, 0.95);
+  EXPECT_EQ(verdict("W3"), Verdict::does_not_hold);
+}
+
+TEST_F(Claims, W4NeedsALeadThatShrinks) {
+  pair("overlap", {{"delay", 1'000'000}}, 0.12, 0.08);
+  pair("overlap", {{"delay", 20'000'000}}, 0.006, 0.0059);
+  EXPECT_EQ(verdict("W4"), Verdict::holds) << finding("W4").reason;
+  pair("overlap", {{"delay", 5'000'000}}, 0.02, 0.03);
+  EXPECT_EQ(verdict("W4"), Verdict::does_not_hold);
+}
+
+TEST_F(Claims, W5ReadsAreFlatAndSocketsWait) {
+  pair("progress", {{"load", 0}}, 100e3, 110e3);
+  pair("progress", {{"load", 10'000'000}}, 105e3, 10.1e6);
+  EXPECT_EQ(verdict("W5"), Verdict::holds) << finding("W5").reason;
+}
+
+TEST_F(Claims, W5DoesNotHoldForReadsThatFeelTheLoad) {
+  pair("progress", {{"load", 0}}, 100e3, 110e3);
+  pair("progress", {{"load", 10'000'000}}, 150e3, 10.1e6);
+  EXPECT_EQ(verdict("W5"), Verdict::does_not_hold);
+}
+
+TEST_F(Claims, W6StaysAheadByLess) {
+  for (const auto& [delay, rdma, sockets] :
+       {std::tuple{0, 0.1e6, 10.1e6}, {1'000'000, 2.1e6, 12.1e6}, {20'000'000, 40.1e6, 50.1e6}})
+    pair("progress", {{"load", 10'000'000}, {"delay", delay}}, rdma, sockets);
+  EXPECT_EQ(verdict("W6"), Verdict::holds) << finding("W6").reason;
+}
+
+TEST_F(Claims, W9CannotBeDecidedBySoftware) {
+  pair("latency", {{"path", std::string{"lan"}}, {"size", 64}}, 50e3, 100e3);
+  const auto found = finding("W9");
+  EXPECT_EQ(found.verdict, Verdict::not_decidable);
+  EXPECT_THAT(found.reason, HasSubstr("siw is software in the kernel; measured: sockets / RDMA is 2.00"));
+  for (auto& cell : summary_.cells) cell.soft = false;
+  EXPECT_EQ(verdict("W9"), Verdict::holds);
+}
+
+TEST_F(Claims, CellsThatDifferInOtherAxesAreNoCourse) {
+  pair("latency", {{"size", 64}}, 100e3, 105e3);
+  pair("latency", {{"size", 64}, {"clients", 8}}, 100e3, 105e3);
+  EXPECT_THAT(finding("W1").reason, HasSubstr("differ in other axes"));
+}
+
+TEST_F(Claims, JsonHasWhatAReaderNeedsToJudge) {
+  pair("latency", {{"size", 64}}, 100e3, 105e3);
+  const auto document = boost::json::parse(to_json(check_claims(summary_, vocabulary_, wan_claims()), summary_));
+  const auto& w1 = document.at("claims").at(0);
+  EXPECT_EQ(w1.at("id").as_string(), "W1");
+  const auto& found = w1.at("findings").at(0);
+  EXPECT_EQ(found.at("verdict").as_string(), "holds");
+  EXPECT_TRUE(found.at("evidence").at(0).as_object().contains("low"));
+}
+
+}  // namespace
+}  // namespace longhaul::results

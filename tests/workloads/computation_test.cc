@@ -1,0 +1,53 @@
+#include "workloads/harness/computation.hh"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace longhaul::workloads {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Computation, NoneIsNone) {
+  const Computation none{0};
+  EXPECT_EQ(none.iterations(), 0U);
+  EXPECT_LT(none.time(), 1'000'000);
+  EXPECT_NO_THROW(none.check(5000));
+}
+
+// Medians of interleaved pairs: the machine may be slow, but not for one of them only.
+TEST(Computation, TenTimesTheLengthTakesTenTimesAsLong) {
+  const Computation brief{500'000};
+  const Computation extended{5'000'000};
+  std::vector<double> ratios;
+  for (int i = 0; i < 15; ++i) {
+    const auto one = static_cast<double>(brief.time());
+    ratios.push_back(static_cast<double>(extended.time()) / one);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  EXPECT_GT(ratios[7], 5);
+  EXPECT_LT(ratios[7], 20);
+}
+
+TEST(Computation, IsAnAmountNotATime) {
+  const Computation work{1'000'000};
+  EXPECT_GT(work.iterations(), 1000U);
+  EXPECT_EQ(work.length(), 1'000'000);
+}
+
+TEST(Computation, AChangedSpeedIsSaid) {
+  const Computation work{1'000'000};
+  EXPECT_NO_THROW(work.check(1'090'000));
+  EXPECT_NO_THROW(work.check(910'000));
+  try {
+    work.check(1'200'000);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the computation of 1ms took 1.2ms by itself"));
+  }
+}
+
+}  // namespace
+}  // namespace longhaul::workloads

@@ -1,0 +1,35 @@
+// Dummy work that lasts for a given time: the paper's "computation loop that does a dummy work for a given time".
+#pragma once
+
+#include <cstdint>
+
+namespace longhaul::workloads {
+
+/// A fixed amount of arithmetic, calibrated so that it lasts `length` when nothing else runs. It is an amount, not a
+/// time: whatever takes the processor away from it makes it last longer, which is what is to be seen.
+class Computation {
+ public:
+  /// Calibrates on the calling thread, for some tens of milliseconds or twice `length`. 0: no work at all.
+  explicit Computation(std::int64_t length);
+
+  /// Does the work.
+  void run() const;
+
+  std::int64_t length() const { return length_; }
+  std::uint64_t iterations() const { return iterations_; }
+
+  /// Does the work and returns how long it took, ns.
+  std::int64_t time() const;
+
+  /// Throws std::runtime_error when `measured`, what the work took by itself during a run, is not `length` within
+  /// kTolerance: the processor has changed its speed, and figures of this run bear a wrong label.
+  void check(double measured) const;
+
+  static constexpr double kTolerance = 0.1;
+
+ private:
+  std::int64_t length_ = 0;
+  std::uint64_t iterations_ = 0;
+};
+
+}  // namespace longhaul::workloads

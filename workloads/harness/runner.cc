@@ -1,0 +1,15 @@
+#include "workloads/harness/runner.hh"
+
+namespace longhaul::workloads {
+
+void adapt(ConnectionPlan& plan, const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
+  auto with_transport = parameters;
+  with_transport["transport"] = std::string{transport};
+  plan.needs = spec.needs(with_transport);
+  for (const auto& parameter : spec.parameters)
+    if (!parameter.transport.empty() && parameter.transport != transport) plan.unused.push_back(parameter.name);
+  if (const auto it = parameters.find("congestion_control"); it != parameters.end() && transport == "tcp")
+    plan.congestion_control = std::get<std::string>(it->second);
+}
+
+}  // namespace longhaul::workloads

@@ -1,0 +1,81 @@
+#include "workloads/suite/overlap/lanes.hh"
+
+#include <poll.h>
+
+#include <cerrno>
+
+#include "common/error.hh"
+
+namespace longhaul::workloads::overlap {
+namespace {
+
+constexpr int kGlance = 20;  // ms that the helper sleeps at most before it looks whether it is still wanted
+constexpr auto kMoment = std::chrono::milliseconds{1};
+
+}  // namespace
+
+void OverlapLane::start() {
+  // computation, pure, total: whatever a window ends with, the others have been.
+  kind_ = kind_ == Kind::total ? Kind::computation : kind_ - 1;
+  if (kind_ != Kind::computation) exchange_.start();
+  if (kind_ != Kind::pure) work_.run();
+}
+
+HelpedLane::HelpedLane(Lane& exchange) : exchange_(exchange), helper_([this](std::stop_token stop) { help(stop); }) {}
+
+HelpedLane::~HelpedLane() {
+  helper_.request_stop();
+  changed_.notify_all();
+}
+
+void HelpedLane::start() {
+  exchange_.start();
+  {
+    const std::lock_guard lock{mutex_};
+    state_ = State::under_way;
+  }
+  changed_.notify_all();
+}
+
+bool HelpedLane::advance() {
+  std::unique_lock lock{mutex_};
+  if (!changed_.wait_for(lock, kMoment, [this] { return state_ == State::done; })) return false;
+  if (broken_) std::rethrow_exception(broken_);
+  state_ = State::idle;
+  return true;
+}
+
+void HelpedLane::help(const std::stop_token& stop) {
+  for (;;) {
+    {
+      std::unique_lock lock{mutex_};
+      if (!changed_.wait(lock, stop, [this] { return state_ == State::under_way; })) return;
+    }
+    std::exception_ptr broken;
+    try {
+      if (!see_through(stop)) return;
+    } catch (const std::exception&) {
+      broken = std::current_exception();
+    }
+    {
+      const std::lock_guard lock{mutex_};
+      broken_ = broken;
+      state_ = State::done;
+    }
+    changed_.notify_all();
+    if (broken) return;
+  }
+}
+
+bool HelpedLane::see_through(const std::stop_token& stop) {
+  auto& connection = exchange_.connection();
+  while (!exchange_.advance()) {
+    if (stop.stop_requested()) return false;
+    if (!connection.arm()) continue;
+    pollfd wanted{connection.event_fd(), static_cast<short>(connection.wait_events()), 0};
+    if (::poll(&wanted, 1, kGlance) < 0 && errno != EINTR) throw_errno("wait for a connection");
+  }
+  return true;
+}
+
+}  // namespace longhaul::workloads::overlap

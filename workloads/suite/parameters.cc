@@ -1,0 +1,127 @@
+#include "workloads/suite/parameters.hh"
+
+namespace longhaul::workloads {
+namespace {
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kSecond = 1'000 * kMillisecond;
+
+}  // namespace
+
+ParameterSpec size_parameter(std::int64_t fallback) {
+  return {.name = "size",
+          .kind = Kind::size,
+          .help = "bytes of one message",
+          .fallback = Value{fallback},
+          .min = 1,
+          .max = std::int64_t{4} << 20,
+          .choices = {}};
+}
+
+ParameterSpec op_parameter(std::vector<std::string> choices) {
+  return {
+      .name = "op",
+      .kind = Kind::choice,
+      .help =
+          "RDMA operation: write is seen by polling memory; write_imm, write_send (a write, then an empty send) and "
+          "send complete at the target; read fetches from it. tcp has only its stream: leave it out there",
+      .fallback = Value{choices.front()},
+      .choices = std::move(choices),
+      .transport = "rdma"};
+}
+
+ParameterSpec completion_parameter() {
+  return {
+      .name = "completion",
+      .kind = Kind::choice,
+      .help =
+          "poll: spin on the completion queue, memory or socket; event: sleep until told (epoll, completion channel)",
+      .fallback = Value{"poll"},
+      .choices = {"poll", "event"}};
+}
+
+ParameterSpec verify_parameter() {
+  return {.name = "verify",
+          .kind = Kind::flag,
+          .help =
+              "compare every byte of every message (the server's checks count into the time); otherwise the first and "
+              "last byte of every message, and every byte of the last one",
+          .fallback = Value{0},
+          .choices = {}};
+}
+
+std::vector<ParameterSpec> harness_parameters() {
+  return {{.name = "duration",
+           .kind = Kind::duration,
+           .help = "how long the measured window is open",
+           .fallback = Value{kSecond},
+           .min = kMillisecond,
+           .max = 3600 * kSecond,
+           .choices = {}},
+          {.name = "warmup",
+           .kind = Kind::duration,
+           .help = "how long it runs before the window; its samples are discarded",
+           .fallback = Value{100 * kMillisecond},
+           .min = 0,
+           .max = 600 * kSecond,
+           .choices = {}},
+          {.name = "min_samples",
+           .kind = Kind::count,
+           .help = "the window stays open beyond its duration until so many operations are done",
+           .fallback = Value{10},
+           .min = 1,
+           .max = 100'000'000,
+           .choices = {}},
+          {.name = "timeout",
+           .kind = Kind::duration,
+           .help = "an operation that takes longer ends the run as failed",
+           .fallback = Value{10 * kSecond},
+           .min = 100 * kMillisecond,
+           .max = 600 * kSecond,
+           .choices = {}},
+          {.name = "congestion_control",
+           .kind = Kind::choice,
+           .help = "tcp: cubic, reno, bbr ...; default: the system's",
+           .fallback = {},
+           .choices = {},
+           .transport = "tcp"}};
+}
+
+std::vector<ParameterSpec> with_harness(std::vector<ParameterSpec> own) {
+  for (auto& parameter : harness_parameters()) own.push_back(std::move(parameter));
+  return own;
+}
+
+std::vector<Capability> ping_pong_needs(const Parameters& parameters) {
+  std::vector<Capability> wanted;
+  // Sockets have one operation; naming another one of a sockets cell asks for what they do not have.
+  const bool tcp = choice_of(parameters, "transport", "rdma") == "tcp";
+  const auto op = choice_of(parameters, "op", "write");
+  if (op == "write" && tcp) wanted.push_back(Capability::stream);
+  if (op == "write" && !tcp) wanted.push_back(Capability::write);
+  if (op == "write_imm") wanted.push_back(Capability::write_with_immediate);
+  if (op == "write_send") wanted.insert(wanted.end(), {Capability::write, Capability::send_receive});
+  if (op == "send") wanted.push_back(Capability::send_receive);
+  if (op == "read") wanted.push_back(Capability::read);
+  if (choice_of(parameters, "completion", "poll") == "event") wanted.push_back(Capability::event_completion);
+  return wanted;
+}
+
+Delays delays_of(const Parameters& parameters) {
+  const auto forward = integer_of(parameters, "delay", 0);
+  return {.forward = forward, .back = integer_of(parameters, "delay_back", forward)};
+}
+
+std::string choice_of(const Parameters& parameters, const std::string& name, const std::string& fallback) {
+  const auto it = parameters.find(name);
+  const auto* word = it == parameters.end() ? nullptr : std::get_if<std::string>(&it->second);
+  return word == nullptr ? fallback : *word;
+}
+
+std::int64_t integer_of(const Parameters& parameters, const std::string& name, std::int64_t fallback) {
+  const auto it = parameters.find(name);
+  const auto* number = it == parameters.end() ? nullptr : std::get_if<std::int64_t>(&it->second);
+  return number == nullptr ? fallback : *number;
+}
+
+}  // namespace longhaul::workloads

@@ -1,0 +1,40 @@
+// Parameters that several workloads have, each said once. A default never changes once released (cell identity).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/parameter.hh"
+
+namespace longhaul::workloads {
+
+ParameterSpec size_parameter(std::int64_t fallback);
+/// RDMA operations of a ping-pong; `choices` of them.
+ParameterSpec op_parameter(std::vector<std::string> choices);
+ParameterSpec completion_parameter();
+ParameterSpec verify_parameter();
+
+/// duration, warmup, min_samples, timeout and congestion_control: what the harness itself asks for.
+std::vector<ParameterSpec> harness_parameters();
+
+/// The workload's own first, then the harness's.
+std::vector<ParameterSpec> with_harness(std::vector<ParameterSpec> own);
+
+/// Capabilities that a ping-pong by the parameters `transport`, `op` and `completion` needs.
+std::vector<Capability> ping_pong_needs(const Parameters& parameters);
+
+/// One-way delays of a cell, ns; `back` is `forward` where it is not given.
+struct Delays {
+  std::int64_t forward = 0;
+  std::int64_t back = 0;
+  double round_trip() const { return static_cast<double>(forward + back); }
+};
+Delays delays_of(const Parameters& parameters);
+
+/// A choice, or `fallback` where it is not given.
+std::string choice_of(const Parameters& parameters, const std::string& name, const std::string& fallback);
+
+/// An integer, or `fallback` where it is not given.
+std::int64_t integer_of(const Parameters& parameters, const std::string& name, std::int64_t fallback);
+
+}  // namespace longhaul::workloads
