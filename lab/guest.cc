@@ -38,11 +38,27 @@ std::vector<LinkEnd> all_ends(const Plan& plan) {
   return ends_of(nodes);
 }
 
+std::vector<LinkEnd> lan_of(const std::vector<const PlannedNode*>& nodes) {
+  std::vector<LinkEnd> ends;
+  for (const PlannedNode* node : nodes) ends.insert(ends.end(), node->lan.begin(), node->lan.end());
+  return ends;
+}
+
+std::vector<LinkEnd> joined(std::vector<LinkEnd> first, const std::vector<LinkEnd>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 /// The far end of the same kind that a program without a wish reaches: the server, or the first client.
 const LinkEnd& default_peer(const Plan& plan, const PlannedNode& node, const LinkEnd& end) {
   const Role wanted = node.role == Role::server ? Role::client : Role::server;
   const auto peer = std::ranges::find(plan.nodes, wanted, &PlannedNode::role);
   return *std::ranges::find(peer->ends, end.provider, &LinkEnd::provider);
+}
+
+/// The other end of a cable, among all ends of cables.
+const LinkEnd& peer_on(const std::vector<LinkEnd>& lan, const LinkEnd& end) {
+  return *std::ranges::find(lan, end.router_mac, &LinkEnd::mac);
 }
 
 std::string batch(const std::string& command, const std::string& lines) {
@@ -132,12 +148,20 @@ std::string compact_rules(const Plan& plan) {
       from += fmt::format("rule add pref 20 from {} lookup {}\n", end.address, end.index);
       to += fmt::format("rule add pref 25 iif lo to {} lookup {}\n", end.address, default_peer(plan, node, end).index);
     }
+    for (const LinkEnd& end : node.lan) {
+      routes += fmt::format("route add {}/32 dev {} src {} table {}\n", end.router_address, end.netdev, end.address,
+                            end.index);
+      in += fmt::format("rule add pref 10 iif {} lookup local\n", end.netdev);
+      from += fmt::format("rule add pref 20 from {} lookup {}\n", end.address, end.index);
+      to += fmt::format("rule add pref 25 iif lo to {} lookup {}\n", end.router_address, end.index);
+    }
   }
   return routes + in + from + to + "rule add pref 30 lookup local\nrule del pref 0\n";
 }
 
 std::string compact_setup(const GuestView& view) {
   const auto ends = all_ends(*view.plan);
+  const auto lan = lan_of(residents(view));
   const auto router = std::ranges::find(view.plan->nodes, Role::router, &PlannedNode::role);
   std::string links = "link set lo up\nlink set eth0 up\naddress add 10.0.2.15/24 dev eth0\n";
   // The router is reached over an address of its own, apart from the measured path.
@@ -147,6 +171,11 @@ std::string compact_setup(const GuestView& view) {
     links += fmt::format("link add {} index {} address {} mtu {} type veth peer name {} address {} mtu {} netns {}\n",
                          end.netdev, end.index, end.mac, view.mtu, end.router_netdev(), end.router_mac, view.mtu,
                          kRouterNamespace);
+  for (const LinkEnd& end : lan)
+    if (end.index < peer_on(lan, end).index)
+      links += fmt::format("link add {} index {} address {} mtu {} type veth peer name {} index {} address {} mtu {}\n",
+                           end.netdev, end.index, end.mac, view.mtu, peer_on(lan, end).netdev, peer_on(lan, end).index,
+                           end.router_mac, view.mtu);
 
   std::string inside = kNoIpv6;
   inside += kNoReversePathFilter;
@@ -163,9 +192,10 @@ std::string compact_setup(const GuestView& view) {
   out += "for f in /proc/sys/net/ipv4/conf/*/accept_local; do echo 1 >$f; done\n";
   out += kEndSysctls;
   out += fmt::format("ip netns exec {} sh -s <<'R'\n{}R\n", kRouterNamespace, inside);
-  out += offloads_off(end_netdevs(ends));
-  out += batch("ip -batch -", end_lines(ends) + compact_rules(*view.plan));
-  out += rdma_devices(ends);
+  const auto all = joined(ends, lan);
+  out += offloads_off(end_netdevs(all));
+  out += batch("ip -batch -", end_lines(all) + compact_rules(*view.plan));
+  out += rdma_devices(all);
   return out + kKernelThreadsFirst + "wait\n";
 }
 
@@ -195,11 +225,12 @@ std::string full_setup(const GuestView& view) {
     rest += "echo 1 >/proc/sys/net/ipv4/ip_forward\n" + offloads_off(router_netdevs(ends)) +
             batch("ip -batch -", lines + router_lines(ends));
   } else {
-    for (const LinkEnd& end : node.ends) {
+    const auto all = joined(node.ends, node.lan);
+    for (const LinkEnd& end : all) {
       names.emplace_back(end.mac, end.netdev);
       lines += mtu(end.netdev);
     }
-    lines += end_lines(node.ends);
+    lines += end_lines(all);
     for (const LinkEnd& end : node.ends) {
       for (const PlannedNode& other : view.plan->nodes)
         if (other.role != node.role && other.role != Role::router)
@@ -207,7 +238,7 @@ std::string full_setup(const GuestView& view) {
             if (far.provider == end.provider)
               lines += fmt::format("route add {}/32 via {} dev {}\n", far.address, end.router_address, end.netdev);
     }
-    rest += kEndSysctls + offloads_off(end_netdevs(node.ends)) + batch("ip -batch -", lines) + rdma_devices(node.ends);
+    rest += kEndSysctls + offloads_off(end_netdevs(all)) + batch("ip -batch -", lines) + rdma_devices(all);
   }
   return out + name_netdevs(names) + rest + kKernelThreadsFirst + "wait\n";
 }
@@ -334,6 +365,11 @@ std::string node_script(const GuestView& view, const PlannedNode& node) {
     const std::string suffix = end.provider == "siw" ? "_SIW" : "";
     out += fmt::format(" LONGHAUL_ADDR{0}={1} LONGHAUL_DEVICE{0}={2} LONGHAUL_NETDEV{0}={3} LONGHAUL_PEER{0}={4}",
                        suffix, end.address, end.device, end.netdev, default_peer(*view.plan, node, end).address);
+  }
+  for (const LinkEnd& end : node.lan) {
+    const std::string suffix = end.provider == "siw" ? "_SIW_LAN" : "_LAN";
+    out += fmt::format(" LONGHAUL_ADDR{0}={1} LONGHAUL_DEVICE{0}={2} LONGHAUL_NETDEV{0}={3} LONGHAUL_PEER{0}={4}",
+                       suffix, end.address, end.device, end.netdev, end.router_address);
   }
   return out + fmt::format("\nexec {}\"$@\"\n", enter(view, node));
 }

@@ -19,9 +19,13 @@ std::string host(const Plan& plan, const PlannedNode& node) {
   std::string out = fmt::format("        {}:\n          ansible_host: 127.0.0.1\n          longhaul_port: {}\n",
                                 node.name, node.host_port);
   if (!node.ends.empty()) out += "          longhaul_attachments:\n";
-  for (const LinkEnd& end : node.ends)
-    out += fmt::format("            - {{path: wan, netdev: {}, address: {}, device: {}, provider: {}}}\n", end.netdev,
-                       end.address, end.device, end.provider);
+  const auto add = [&](const char* path, const std::vector<LinkEnd>& ends) {
+    for (const LinkEnd& end : ends)
+      out += fmt::format("            - {{path: {}, netdev: {}, address: {}, device: {}, provider: {}}}\n", path,
+                         end.netdev, end.address, end.device, end.provider);
+  };
+  add("wan", node.ends);
+  add("lan", node.lan);
   if (node.role == Role::router) {
     out += "          longhaul_links:\n";
     for (const PlannedLink& link : plan.links)

@@ -42,6 +42,21 @@ std::vector<LinkEnd> make_ends(char letter, unsigned first_netdev, unsigned subn
   return ends;
 }
 
+// Both ends of the cables between the first client and the server.
+void add_lan(PlannedNode& client, PlannedNode& server) {
+  client.lan = make_ends('c', 0, 30, 0, 31);
+  server.lan = make_ends('d', 0, 30, 0, 41);
+  for (std::size_t kind = 0; kind < client.lan.size(); ++kind) {
+    auto& near = client.lan[kind];
+    auto& far = server.lan[kind];
+    far.address = far.address.substr(0, far.address.size() - 1) + "2";
+    near.router_address = far.address;
+    near.router_mac = far.mac;
+    far.router_address = near.address;
+    far.router_mac = near.mac;
+  }
+}
+
 std::string client_name(unsigned number) {
   return number == 0 ? "client" : fmt::format("client{}", number + 1);
 }
@@ -86,6 +101,16 @@ void add_wire(PlannedMachine& machine, const PlanOptions& options, const LinkEnd
   if (router) machine.listens.push_back(path);
 }
 
+// A cable between two VMs: the client, which is started first, listens.
+void add_cable(PlannedMachine& machine, const PlanOptions& options, const LinkEnd& end, bool client) {
+  const auto path = fmt::format("{}/lan-{}.sock", options.directory, end.provider);
+  add(machine.arguments, {"-netdev", fmt::format("stream,id={},server={},addr.type=unix,addr.path={}", end.netdev,
+                                                 client ? "on" : "off", escape(path))});
+  add(machine.arguments, {"-device", fmt::format("virtio-net-pci,netdev={},romfile=,mac={}{}", end.netdev, end.mac,
+                                                 options.mtu == 1500 ? "" : fmt::format(",host_mtu={}", options.mtu))});
+  if (client) machine.listens.push_back(path);
+}
+
 void plan_compact(Plan& plan, const PlanOptions& options) {
   PlannedMachine machine;
   machine.name = "compact";
@@ -119,6 +144,7 @@ void plan_full(Plan& plan, const PlanOptions& options) {
         forward(machine.ssh_port, kGuestAddress, 22) + forward(node.host_port, kGuestAddress, node.guest_port));
     const bool router = node.role == Role::router;
     for (const LinkEnd& end : router ? wires : node.ends) add_wire(machine, options, end, router);
+    for (const LinkEnd& end : node.lan) add_cable(machine, options, end, node.role == Role::client);
     plan.machines.push_back(std::move(machine));
   };
   // The router first: it listens on the wires that the others connect to.
@@ -198,6 +224,7 @@ Plan make_plan(const PlanOptions& options) {
     }
     plan.nodes.push_back(std::move(node));
   }
+  add_lan(plan.nodes.front(), *std::ranges::find(plan.nodes, Role::server, &PlannedNode::role));
   const PlannedNode& server = *plan.find("server");
   for (const PlannedNode& node : plan.nodes)
     if (node.role == Role::client)

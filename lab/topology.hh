@@ -33,11 +33,11 @@ struct OverlayFile {
 };
 
 /// The two kinds of RDMA that every end node has, each on an interface and in a subnet of its own: with both on one
-/// netdev rdma_cm takes whichever was created first.
+/// netdev rdma_cm takes whichever was created first. At the other end of the wire is the router, or, on a LAN, the peer.
 struct LinkEnd {
   std::string netdev;          ///< a0; the router's end is r + netdev
   std::string address;         ///< 10.10.0.1
-  std::string router_address;  ///< 10.10.0.254
+  std::string router_address;  ///< 10.10.0.254; on a LAN the peer's
   std::string device;          ///< rxe_a0
   std::string provider;        ///< rxe, siw
   std::string mac, router_mac;
@@ -49,6 +49,7 @@ struct PlannedNode {
   std::string name;
   Role role = Role::client;
   std::vector<LinkEnd> ends;     ///< rxe, siw; none on the router
+  std::vector<LinkEnd> lan;      ///< the same, straight to the other: the first client and the server only
   std::string guest_address;     ///< where the user network delivers its control connections
   std::uint16_t guest_port = 0;  ///< its agent listens here
   std::uint16_t host_port = 0;   ///< forwarded from 127.0.0.1

@@ -19,18 +19,42 @@ std::int64_t on_axis(const Parameters& parameters, const std::string& axis) {
   return value == nullptr ? 0 : *value;
 }
 
-// By provider, then along the axis.
-std::map<std::string, std::vector<Match>> matches_of(const Claim& claim, const std::vector<Partners>& partners,
+// Each cell of another protocol with its eager twin.
+std::vector<Match> eager_twins(const std::vector<CellSummary>& cells) {
+  std::map<Parameters, const CellSummary*> eager;
+  for (const auto& cell : cells)
+    if (cell.usable > 0 && !cell.parameters.contains("protocol")) eager.emplace(cell.parameters, &cell);
+  std::vector<Match> matches;
+  for (const auto& cell : cells) {
+    auto twin = cell.parameters;
+    if (cell.usable == 0 || twin.erase("protocol") == 0) continue;
+    if (const auto it = eager.find(twin); it != eager.end() && it->second->workload == cell.workload)
+      matches.push_back({.cell = &cell, .rival = it->second, .x = 0});
+  }
+  return matches;
+}
+
+std::string group_of(const Claim& claim, const CellSummary& cell, const Vocabulary& vocabulary) {
+  if (claim.rival == Rival::sockets) return cell.provider;
+  const auto spelt = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
+  return fmt::format("{} {}, {}", cell.transport == "tcp" ? "sockets beside " + cell.rival : cell.provider,
+                     spelt("protocol"), spelt("delay"));
+}
+
+// By group, then along the axis.
+std::map<std::string, std::vector<Match>> matches_of(const Claim& claim, const std::vector<Match>& candidates,
                                                      const Vocabulary& vocabulary) {
   std::map<std::string, std::vector<Match>> matches;
-  for (const auto& [rdma, sockets] : partners) {
-    if (rdma->workload != claim.workload) continue;
-    const auto parameters = vocabulary.completed(rdma->workload, rdma->parameters);
-    if (!claim.concerns(parameters) || !claim.concerns(vocabulary.completed(sockets->workload, sockets->parameters)))
+  for (auto match : candidates) {
+    if (match.cell->workload != claim.workload) continue;
+    const auto parameters = vocabulary.completed(match.cell->workload, match.cell->parameters);
+    if (!claim.concerns(parameters) ||
+        !claim.concerns(vocabulary.completed(match.rival->workload, match.rival->parameters)))
       continue;
-    matches[rdma->provider].push_back({.rdma = rdma, .sockets = sockets, .x = on_axis(parameters, claim.x)});
+    match.x = on_axis(parameters, claim.x);
+    matches[group_of(claim, *match.cell, vocabulary)].push_back(match);
   }
-  for (auto& [provider, list] : matches)
+  for (auto& [group, list] : matches)
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
   return matches;
 }
@@ -41,24 +65,24 @@ bool one_course(const std::vector<Match>& matches) {
          matches.end();
 }
 
-Finding find(const Claim& claim, const std::string& provider, const std::vector<Match>& matches) {
+Finding find(const Claim& claim, const std::string& group, const std::vector<Match>& matches) {
   Finding finding;
   if (one_course(matches)) {
     finding = claim.check(claim, matches);
   } else {
     finding.reason = "the campaign has several cells at the same " + claim.x + " that differ in other axes";
   }
-  finding.provider = provider;
-  const bool soft = matches.front().rdma->soft;
-  const bool emulated = std::any_of(matches.begin(), matches.end(), [](const auto& one) { return one.rdma->emulated; });
+  finding.group = group;
+  const bool soft = matches.front().cell->soft;
+  const bool emulated = std::any_of(matches.begin(), matches.end(), [](const auto& one) { return one.cell->emulated; });
   if (!claim.needs_hardware.empty() && (soft || emulated)) {
     finding.verdict = Verdict::not_decidable;
     finding.reason =
         fmt::format("{}, and {}; measured: {}", claim.needs_hardware,
-                    soft ? provider + " is software in the kernel" : "these processors were emulated", finding.reason);
+                    soft ? group + " is software in the kernel" : "these processors were emulated", finding.reason);
   }
   for (const auto& match : matches)
-    for (const auto* cell : {match.rdma, match.sockets}) finding.cells.emplace(cell->cell_id, match.x);
+    for (const auto* cell : {match.cell, match.rival}) finding.cells.emplace(cell->cell_id, match.x);
   return finding;
 }
 
@@ -66,12 +90,16 @@ Finding find(const Claim& claim, const std::string& provider, const std::vector<
 
 std::vector<Checked> check_claims(const Summary& summary, const Vocabulary& vocabulary,
                                   const std::vector<Claim>& claims) {
-  const auto all = partners(summary.cells, vocabulary);
+  std::vector<Match> sockets;
+  for (const auto& [rdma, rival] : partners(summary.cells, vocabulary))
+    sockets.push_back({.cell = rdma, .rival = rival, .x = 0});
+  const auto eager = eager_twins(summary.cells);
   std::vector<Checked> checked;
   for (const auto& claim : claims) {
     Checked one{.claim = &claim, .findings = {}};
-    for (const auto& [provider, matches] : matches_of(claim, all, vocabulary))
-      one.findings.push_back(find(claim, provider, matches));
+    const auto& candidates = claim.rival == Rival::sockets ? sockets : eager;
+    for (const auto& [group, matches] : matches_of(claim, candidates, vocabulary))
+      one.findings.push_back(find(claim, group, matches));
     checked.push_back(std::move(one));
   }
   return checked;
@@ -93,7 +121,7 @@ json::array claims_data(const std::vector<Checked>& checked) {
       }
       json::array cells;
       for (const auto& [id, x] : finding.cells) cells.emplace_back(json::object{{"id", id}, {"x", x}});
-      said.emplace_back(json::object{{"provider", finding.provider},
+      said.emplace_back(json::object{{"group", finding.group},
                                      {"verdict", to_text(finding.verdict)},
                                      {"reason", finding.reason},
                                      {"evidence", std::move(evidence)},
@@ -127,7 +155,7 @@ std::string to_text(const std::vector<Checked>& checked, const Summary& summary)
     }
     text += fmt::format("{}  {}\n", claim->id, claim->statement);
     for (const auto& finding : findings)
-      text += fmt::format("    {}: {} - {}\n", finding.provider, to_text(finding.verdict), finding.reason);
+      text += fmt::format("    {}: {} - {}\n", finding.group, to_text(finding.verdict), finding.reason);
   }
   if (!silent.empty()) text += fmt::format("No cells of this campaign speak of {}.\n", silent);
   if (summary.emulated)

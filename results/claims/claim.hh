@@ -15,12 +15,17 @@ namespace longhaul::results {
 enum class Verdict { holds, does_not_hold, not_decidable };
 const char* to_text(Verdict verdict);
 
-/// An RDMA cell and the sockets cell that it is compared with: the same network interface, and all axes equal that both
-/// transports have.
+/// A cell that a claim speaks of and the one that it is compared with.
 struct Match {
-  const CellSummary* rdma = nullptr;
-  const CellSummary* sockets = nullptr;
+  const CellSummary* cell = nullptr;
+  const CellSummary* rival = nullptr;
   std::int64_t x = 0;  ///< the claim's axis, base units
+};
+
+/// What cells are compared with.
+enum class Rival {
+  sockets,  ///< RDMA cells with sockets on the same network interface, all axes equal that both transports have
+  eager     ///< cells of another protocol than eager with the eager one, all else equal, of either transport
 };
 
 /// One measured figure that a verdict rests on.
@@ -30,9 +35,9 @@ struct Evidence {
   Ratio ratio;
 };
 
-/// What the cells of one RDMA provider say.
+/// What one group of cells says: those of an RDMA provider; where rivals are `eager`, also of one protocol and delay.
 struct Finding {
-  std::string provider;
+  std::string group;
   Verdict verdict = Verdict::not_decidable;
   std::string reason;
   std::vector<Evidence> evidence;
@@ -47,9 +52,10 @@ struct Claim {
   std::string workload;
   std::string metric;  ///< the plot's
   std::string x;       ///< the plot's axis: a parameter
+  Rival rival = Rival::sockets;
   /// Which cells of the workload it speaks of; the parameters are complete.
   std::function<bool(const Parameters&)> concerns;
-  /// The verdict on one provider's matches, by x; there is at least one.
+  /// The verdict on one group's matches, by x; there is at least one.
   std::function<Finding(const Claim&, const std::vector<Match>&)> check;
   /// A figure that a software provider or an emulated processor cannot decide: why. Empty: they can.
   std::string needs_hardware = {};

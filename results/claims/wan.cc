@@ -49,8 +49,8 @@ std::string place(const Claim& claim, const Match& match) {
 
 // sockets / RDMA where lower is better, RDMA / sockets where higher is: above 1, RDMA is ahead.
 Ratio advantage(const Match& match, const std::string& name) {
-  const auto* ours = match.rdma->metric(name);
-  const auto* theirs = match.sockets->metric(name);
+  const auto* ours = match.cell->metric(name);
+  const auto* theirs = match.rival->metric(name);
   if (ours == nullptr || theirs == nullptr) return {};
   const auto ratio = ours->better == Better::lower ? ratio_interval(theirs->values, ours->values)
                                                    : ratio_interval(ours->values, theirs->values);
@@ -66,7 +66,7 @@ Series advantages(const Claim& claim, const std::vector<Match>& matches) {
   Series series;
   for (const auto& match : matches) {
     const auto ratio = advantage(match, claim.metric);
-    const auto* metric = match.rdma->metric(claim.metric);
+    const auto* metric = match.cell->metric(claim.metric);
     const bool lower = metric != nullptr && metric->better == Better::lower;
     series.ratios.push_back(ratio);
     series.evidence.push_back({place(claim, match), lower ? "sockets / RDMA" : "RDMA / sockets", ratio});
@@ -92,7 +92,7 @@ Finding about_equal(const Claim& claim, const std::vector<Match>& matches) {
 // The first value of the axis from which on the metric's median is at least `bound`.
 std::optional<std::int64_t> reached(const std::vector<Match>& matches, const std::string& metric, bool rdma) {
   for (const auto& match : matches) {
-    const auto* measured = (rdma ? match.rdma : match.sockets)->metric(metric);
+    const auto* measured = (rdma ? match.cell : match.rival)->metric(metric);
     if (measured != nullptr && measured->median >= kReached) return match.x;
   }
   return std::nullopt;
@@ -143,9 +143,9 @@ Finding load_is_not_felt(const Claim& claim, const std::vector<Match>& matches) 
     const auto* b = last->metric(claim.metric);
     return a == nullptr || b == nullptr ? Ratio{} : ratio_interval(b->values, a->values).value_or(Ratio{});
   };
-  const auto rdma = grown(idle.rdma, loaded.rdma);
-  const auto sockets = grown(idle.sockets, loaded.sockets);
-  const auto* slowest = loaded.sockets->metric(claim.metric);
+  const auto rdma = grown(idle.cell, loaded.cell);
+  const auto sockets = grown(idle.rival, loaded.rival);
+  const auto* slowest = loaded.rival->metric(claim.metric);
   const auto felt = kShare * static_cast<double>(loaded.x);
   auto grows = Judgement::unsure;
   if (slowest != nullptr && slowest->interval)
@@ -172,6 +172,30 @@ Finding about_half(const Claim& claim, const std::vector<Match>& matches) {
     seen += fmt::format("{}{:.2f}", seen.empty() ? "" : ", ", ratio.value);
   }
   return conclude(all_of(judgements), "sockets / RDMA is " + seen, std::move(series.evidence));
+}
+
+// W10: the copy is cheaper than the trips.
+Finding eager_is_ahead(const Claim& claim, const std::vector<Match>& matches) {
+  std::vector<Judgement> judgements;
+  std::vector<Evidence> evidence;
+  std::optional<std::int64_t> crossover;
+  for (const auto& match : matches) {
+    const auto* ours = match.cell->metric(claim.metric);
+    const auto* eager = match.rival->metric(claim.metric);
+    const auto ratio =
+        ours == nullptr || eager == nullptr ? Ratio{} : ratio_interval(ours->values, eager->values).value_or(Ratio{});
+    judgements.push_back(above(ratio, 1));
+    if (!crossover && judgements.back() == Judgement::no) crossover = match.x;
+    evidence.push_back({place(claim, match), "rendezvous / eager", ratio});
+  }
+  // "Until the copy costs more": behind at the largest sizes only is no objection.
+  const auto first = judgements.front();
+  auto reason =
+      fmt::format("rendezvous takes {:.2f} times as long as eager at {}, {:.2f} times at {}",
+                  evidence.front().ratio.value, evidence.front().at, evidence.back().ratio.value, evidence.back().at);
+  reason += crossover ? fmt::format("; it is ahead from {} on", format_quantity(Kind::size, *crossover))
+                      : std::string{"; up to there eager stays ahead"};
+  return conclude(first, reason, std::move(evidence));
 }
 
 }  // namespace
@@ -263,6 +287,18 @@ const std::vector<Claim>& wan_claims() {
        .concerns = [](const Parameters& p) { return !on_wan(p) && number(p, "size") <= kKibi && rdma_by(p, "write"); },
        .check = about_half,
        .needs_hardware = "half the latency is a claim about an adapter's speed"},
+      {.id = "W10",
+       .source = std::string{kPaper} + "section 5, figure 9",
+       .statement =
+           "On a link with delay the control messages of a rendezvous cost more than the copy that it saves, until "
+           "the copy costs more than the trips; over sockets too.",
+       .criterion = "at the smallest size measured the interval of rendezvous / eager lies above 1",
+       .workload = "rendezvous",
+       .metric = "transfer",
+       .x = "size",
+       .rival = Rival::eager,
+       .concerns = [](const Parameters& p) { return on_wan(p) && !no_delay(p); },
+       .check = eager_is_ahead},
   };
   return claims;
 }

@@ -92,7 +92,11 @@ TEST(Guest, CommandsAreToldWhereTheyStand) {
             "#!/bin/sh\nexport LONGHAUL_NODE=client LONGHAUL_ADDR=10.10.0.1 LONGHAUL_DEVICE=rxe_a0 LONGHAUL_NETDEV=a0 "
             "LONGHAUL_PEER=10.20.0.1"
             " LONGHAUL_ADDR_SIW=10.11.0.1 LONGHAUL_DEVICE_SIW=siw_a1 LONGHAUL_NETDEV_SIW=a1 "
-            "LONGHAUL_PEER_SIW=10.21.0.1\nexec \"$@\"\n");
+            "LONGHAUL_PEER_SIW=10.21.0.1"
+            " LONGHAUL_ADDR_LAN=10.30.0.1 LONGHAUL_DEVICE_LAN=rxe_c0 LONGHAUL_NETDEV_LAN=c0 "
+            "LONGHAUL_PEER_LAN=10.30.0.2"
+            " LONGHAUL_ADDR_SIW_LAN=10.31.0.1 LONGHAUL_DEVICE_SIW_LAN=siw_c1 LONGHAUL_NETDEV_SIW_LAN=c1 "
+            "LONGHAUL_PEER_SIW_LAN=10.31.0.2\nexec \"$@\"\n");
   const Plan compact = plan_of(Topology::compact);
   EXPECT_EQ(file_of(compact.machines[0], "/etc/longhaul/node/router"),
             "#!/bin/sh\nexport LONGHAUL_NODE=router\nexec ip netns exec R \"$@\"\n");

@@ -50,6 +50,27 @@ TEST(Plan, FullStartsTheRouterFirstBecauseItListensOnTheWires) {
               Contains("stream,id=a2,server=off,addr.type=unix,addr.path=/run/l/ra2.sock"));
 }
 
+TEST(Plan, ACableGoesStraightFromTheFirstClientToTheServer) {
+  for (const auto topology : {Topology::compact, Topology::full}) {
+    const Plan plan = plan_of(topology, 2);
+    const auto& client = *plan.find("client");
+    const auto& server = *plan.find("server");
+    ASSERT_EQ(client.lan.size(), 2U);
+    EXPECT_TRUE(plan.find("client2")->lan.empty());
+    for (std::size_t kind = 0; kind < 2; ++kind) {
+      EXPECT_EQ(client.lan[kind].provider, server.lan[kind].provider);
+      EXPECT_EQ(client.lan[kind].router_address, server.lan[kind].address);
+      EXPECT_EQ(server.lan[kind].router_mac, client.lan[kind].mac);
+    }
+    EXPECT_EQ(client.lan[0].address, "10.30.0.1");
+    EXPECT_EQ(server.lan[1].address, "10.31.0.2");
+  }
+  const Plan full = plan_of(Topology::full);
+  EXPECT_THAT(full.machine_of(*full.find("client")).listens, ElementsAre("/run/l/lan-rxe.sock", "/run/l/lan-siw.sock"));
+  EXPECT_THAT(full.machine_of(*full.find("server")).arguments,
+              Contains("stream,id=d1,server=off,addr.type=unix,addr.path=/run/l/lan-siw.sock"));
+}
+
 TEST(Plan, EveryClientMeetsTheServerOnBothKinds) {
   const Plan plan = plan_of(Topology::compact, 2);
   ASSERT_EQ(plan.links.size(), 4U);
@@ -67,7 +88,9 @@ TEST(Plan, AddressesIndexesAndPortsAreUnique) {
   std::size_t ends = 0;
   for (const PlannedNode& node : plan.nodes) {
     ports.insert(node.host_port);
-    for (const LinkEnd& end : node.ends) {
+    auto all = node.ends;
+    all.insert(all.end(), node.lan.begin(), node.lan.end());
+    for (const LinkEnd& end : all) {
       ++ends;
       addresses.insert(end.address);
       macs.insert(end.mac);
@@ -115,6 +138,8 @@ all:
           longhaul_attachments:
             - {path: wan, netdev: a0, address: 10.10.0.1, device: rxe_a0, provider: rxe}
             - {path: wan, netdev: a1, address: 10.11.0.1, device: siw_a1, provider: siw}
+            - {path: lan, netdev: c0, address: 10.30.0.1, device: rxe_c0, provider: rxe}
+            - {path: lan, netdev: c1, address: 10.31.0.1, device: siw_c1, provider: siw}
     servers:
       hosts:
         server:
@@ -123,6 +148,8 @@ all:
           longhaul_attachments:
             - {path: wan, netdev: b0, address: 10.20.0.1, device: rxe_b0, provider: rxe}
             - {path: wan, netdev: b1, address: 10.21.0.1, device: siw_b1, provider: siw}
+            - {path: lan, netdev: d0, address: 10.30.0.2, device: rxe_d0, provider: rxe}
+            - {path: lan, netdev: d1, address: 10.31.0.2, device: siw_d1, provider: siw}
     routers:
       hosts:
         router:

@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "degen/impairment/spec.hh"
 #include "results/claims/check.hh"
 #include "results/claims/judge.hh"
 #include "results/claims/wan.hh"
@@ -42,7 +43,7 @@ TEST(Judge, SmallerOnlyWhereIntervalsDoNotOverlap) {
 // A campaign in memory: cells of the real catalog with values made up here.
 class Claims : public ::testing::Test {
  protected:
-  Vocabulary vocabulary_{.workloads = workloads::catalog()};
+  Vocabulary vocabulary_{.workloads = workloads::catalog(), .impairment = degen::impairment_axes()};
   Summary summary_;
 
   // `value` is the median of six runs that differ by a percent.
@@ -87,7 +88,7 @@ class Claims : public ::testing::Test {
   Finding finding(const std::string& id) {
     for (const auto& one : check_claims(summary_, vocabulary_, wan_claims()))
       if (one.claim->id == id && !one.findings.empty()) return one.findings.front();
-    return {.provider = "nobody", .verdict = Verdict::not_decidable, .reason = "no cells", .evidence = {}, .cells = {}};
+    return {.group = "nobody", .verdict = Verdict::not_decidable, .reason = "no cells", .evidence = {}, .cells = {}};
   }
   Verdict verdict(const std::string& id) { return finding(id).verdict; }
 };
@@ -117,7 +118,7 @@ TEST_F(Claims, W1EqualAtEverySize) {
   EXPECT_EQ(finding("W1").evidence[2].at, "size 64KiB");
   EXPECT_NEAR(finding("W1").evidence[2].ratio.value, 2, 0.1);
   EXPECT_EQ(finding("W1").cells.size(), 6U);
-  EXPECT_EQ(finding("W1").provider, "siw");
+  EXPECT_EQ(finding("W1").group, "siw");
 }
 
 TEST_F(Claims, W1IsNotDecidedByWideIntervals) {
@@ -130,7 +131,7 @@ TEST_F(Claims, W1IsNotDecidedByWideIntervals) {
 TEST_F(Claims, W2LooksAtItsOwnCellsOnly) {
   pair("latency", {{"size", 64}, {"delay", 1'000'000}}, 1e6, 3e6);  // another size
   pair("latency", {{"size", 1024}}, 1e6, 3e6);                      // no delay
-  EXPECT_EQ(finding("W2").provider, "nobody");
+  EXPECT_EQ(finding("W2").group, "nobody");
   pair("latency", {{"size", 1024}, {"delay", 1'000'000}}, 1.1e6, 1.12e6);
   pair("latency", {{"size", 1024}, {"delay", 20'000'000}}, 20.1e6, 20.2e6);
   EXPECT_EQ(verdict("W2"), Verdict::holds);
@@ -186,6 +187,24 @@ TEST_F(Claims, W9CannotBeDecidedBySoftware) {
   EXPECT_THAT(found.reason, HasSubstr("siw is software in the kernel; measured: sockets / RDMA is 2.00"));
   for (auto& cell : summary_.cells) cell.soft = false;
   EXPECT_EQ(verdict("W9"), Verdict::holds);
+}
+
+TEST_F(Claims, W10ComparesProtocolsOfOneTransport) {
+  for (const auto& [size, eager, write] :
+       {std::tuple{1024, 5.2e6, 15.2e6}, {65536, 6e6, 15.3e6}, {4194304, 90e6, 80e6}}) {
+    const Parameters cell{{"size", size}, {"delay", 5'000'000}};
+    auto other = cell;
+    other["protocol"] = std::string{"write"};
+    pair("rendezvous", cell, eager, eager * 1.02);
+    pair("rendezvous", other, write, write * 1.02);
+  }
+  const auto found = finding("W10");
+  EXPECT_EQ(found.group, "siw write, 5ms");
+  EXPECT_EQ(found.verdict, Verdict::holds) << found.reason;
+  EXPECT_THAT(found.reason,
+              HasSubstr("2.92 times as long as eager at size 1KiB, 0.89 times at size 4MiB; it is ahead from 4MiB on"));
+  EXPECT_EQ(check_claims(summary_, vocabulary_, wan_claims()).back().findings.back().group,
+            "sockets beside siw write, 5ms");
 }
 
 TEST_F(Claims, CellsThatDifferInOtherAxesAreNoCourse) {

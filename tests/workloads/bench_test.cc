@@ -33,7 +33,7 @@ TEST(Bench, WrongOptionsAreNamed) {
     EXPECT_THAT(output.out, HasSubstr(expected)) << arguments;
   };
   check("", "subcommand");
-  check("frobnicate", "'frobnicate' is not a command of longhaul-bench; these are: latency, probe");
+  check("frobnicate", "'frobnicate' is not a command of longhaul-bench; these are: latency");
   check("latency", "--listen");
   check("latency --connect 127.0.0.1", "--transport");
   check("latency --connect 127.0.0.1 --listen", "--listen");

@@ -37,6 +37,16 @@ TEST(Computation, IsAnAmountNotATime) {
   EXPECT_EQ(work.length(), 1'000'000);
 }
 
+TEST(Computation, LearnsFromWhatItTook) {
+  Computation work{1'000'000};
+  const auto before = static_cast<double>(work.iterations());
+  for (int i = 0; i < 9; ++i) work.learn(i < 2 ? 50'000'000 : 2'000'000);  // interrupted twice; else half the speed
+  EXPECT_NEAR(static_cast<double>(work.iterations()), before / 2, before * 0.01);
+  Computation none{0};
+  none.learn(1000);
+  EXPECT_EQ(none.iterations(), 0U);
+}
+
 TEST(Computation, AChangedSpeedIsSaid) {
   const Computation work{1'000'000};
   EXPECT_NO_THROW(work.check(1'090'000));

@@ -50,19 +50,23 @@ class Counted final : public Lane {
   FakeConnection connection_{1};
 };
 
-TEST(OverlapLane, TakesItsKindsInTurn) {
+TEST(OverlapLane, TakesItsKindsInTurnAndTimesTheComputationInBetween) {
   Counted exchange;
-  const Computation none{0};
-  OverlapLane lane{exchange, none};
-  for (int round = 0; round < 4; ++round) {
-    for (const auto kind : {Kind::computation, Kind::pure, Kind::total}) {
+  Computation work{500'000};
+  OverlapLane lane{exchange, work};
+  for (int round = 1; round <= 4; ++round) {
+    for (const auto kind : {Kind::pure, Kind::total}) {
       lane.start();
       EXPECT_EQ(lane.kind(), static_cast<std::size_t>(kind));
       while (!lane.advance()) {
       }
+      lane.inspect();
     }
+    EXPECT_EQ(lane.alone().count(), 4U * static_cast<unsigned>(round));  // 2 ms of 500 us
   }
-  EXPECT_EQ(exchange.started, 8);  // not for the computation by itself
+  EXPECT_EQ(exchange.started, 8);
+  lane.reset();
+  EXPECT_EQ(lane.alone().count(), 0U);
 }
 
 TEST(HelpedLane, IsSeenThroughByItsThread) {

@@ -36,6 +36,28 @@ std::string word(const NodeRecord& record, const std::string& name) {
   return text == nullptr ? "" : *text;
 }
 
+std::string parameter_text(const WorkloadSpec& spec, const NodeRecord& record, const std::string& name) {
+  const auto* parameter = find_parameter(spec.parameters, name);
+  const auto it = record.parameters.find(name);
+  return parameter == nullptr || it == record.parameters.end() ? "" : format_value(*parameter, it->second);
+}
+
+// Whichever end measured it.
+const Metric* metric_of(const ClientResult& result, const std::string& name) {
+  for (const auto* record : {&result.client, &result.server})
+    if (const auto it = record->metrics.find(name); it != record->metrics.end()) return &it->second;
+  return nullptr;
+}
+
+std::string distribution_columns(const MetricSpec& metric, const Histogram& histogram) {
+  auto text = fmt::format(" {:>10.2f}", shown(metric, static_cast<double>(histogram.min())));
+  for (const auto& percentile : kPercentiles)
+    text += histogram.count() < percentile.least
+                ? fmt::format(" {:>10}", "-")
+                : fmt::format(" {:>10.2f}", shown(metric, histogram.quantile(percentile.fraction)));
+  return text + fmt::format(" {:>10.2f}", shown(metric, static_cast<double>(histogram.max())));
+}
+
 std::string cpu_line(const char* who, const NodeRecord& record) {
   if (!record.cpu || record.cpu->wall <= 0) return {};
   const auto& cpu = *record.cpu;
@@ -73,26 +95,19 @@ std::string describe_transport(const NodeRecord& record) {
 
 std::string table(const WorkloadSpec& spec, const ClientResult& result) {
   auto text = describe_transport(result.client);
+  text += fmt::format("  {:<22} {:>9} {:>10}", parameter_text(spec, result.client, "size"), "samples", "min");
+  for (const auto& percentile : kPercentiles) text += fmt::format(" {:>10}", percentile.name);
+  text += fmt::format(" {:>10}\n", "max");
   for (const auto& metric : spec.metrics) {
-    const auto it = result.client.metrics.find(metric.name);
-    if (it == result.client.metrics.end()) continue;
-    text += fmt::format("  {}: {}\n", metric.name, metric.help);
-    text += fmt::format("  {:>10} {:>9} {:>10}", "size", "samples", "min");
-    for (const auto& percentile : kPercentiles) text += fmt::format(" {:>10}", percentile.name);
-    text += fmt::format(" {:>10}  [{}]\n", "max", shown_unit(metric));
-    const auto histogram = histogram_of(it->second);
-    const auto* size = find_parameter(spec.parameters, "size");
-    const auto bytes = result.client.parameters.find("size");
-    text += fmt::format(
-        "  {:>10} {:>9} {:>10.2f}",
-        size != nullptr && bytes != result.client.parameters.end() ? format_value(*size, bytes->second) : "",
-        it->second.samples, shown(metric, static_cast<double>(histogram.min())));
-    for (const auto& percentile : kPercentiles)
-      text += histogram.count() < percentile.least
-                  ? fmt::format(" {:>10}", "-")
-                  : fmt::format(" {:>10.2f}", shown(metric, histogram.quantile(percentile.fraction)));
-    text += fmt::format(" {:>10.2f}\n", shown(metric, static_cast<double>(histogram.max())));
+    const auto* measured = metric_of(result, metric.name);
+    if (measured == nullptr) continue;
+    text += fmt::format("  {:<22} {:>9}", fmt::format("{} [{}]", metric.name, shown_unit(metric)), measured->samples);
+    text += measured->distribution ? distribution_columns(metric, histogram_of(*measured))
+                                   : fmt::format(" {:>10} {:>10.4g}", "", shown(metric, measured->value));
+    text += "\n";
   }
+  for (const auto& metric : spec.metrics)
+    if (metric_of(result, metric.name) != nullptr) text += fmt::format("  {}: {}\n", metric.name, metric.help);
   text += cpu_line("client", result.client) + cpu_line("server", result.server);
   for (const auto& limit : result.client.limits) text += fmt::format("  limited: {}\n", limit);
   return text;
@@ -101,10 +116,10 @@ std::string table(const WorkloadSpec& spec, const ClientResult& result) {
 std::string document(const WorkloadSpec& spec, const ClientResult& result) {
   json::object summary;
   for (const auto& metric : spec.metrics) {
-    const auto it = result.client.metrics.find(metric.name);
-    if (it == result.client.metrics.end()) continue;
-    const auto histogram = histogram_of(it->second);
-    json::object one{{"unit", metric.unit}, {"samples", it->second.samples}, {"value", it->second.value}};
+    const auto* measured = metric_of(result, metric.name);
+    if (measured == nullptr) continue;
+    const auto histogram = histogram_of(*measured);
+    json::object one{{"unit", metric.unit}, {"samples", measured->samples}, {"value", measured->value}};
     if (histogram.count() > 0) {
       one["min"] = histogram.min();
       one["mean"] = histogram.mean();

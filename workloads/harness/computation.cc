@@ -72,6 +72,18 @@ std::int64_t Computation::time() const {
   return time_of(iterations_);
 }
 
+void Computation::learn(std::int64_t taken) {
+  if (length_ <= 0) return;
+  learnt_.push_back(taken);
+  // Of long ones there are few.
+  const std::size_t enough = length_ > 20 * kMillisecond ? 1 : 9;
+  if (learnt_.size() < enough) return;
+  const auto middle = learnt_.begin() + static_cast<std::ptrdiff_t>(learnt_.size() / 2);
+  std::nth_element(learnt_.begin(), middle, learnt_.end());
+  iterations_ = scaled(iterations_, length_, static_cast<double>(std::max<std::int64_t>(*middle, 1)));
+  learnt_.clear();
+}
+
 void Computation::check(double measured) const {
   if (length_ <= 0 || std::abs(measured / static_cast<double>(length_) - 1) <= kTolerance) return;
   throw std::runtime_error(fmt::format(

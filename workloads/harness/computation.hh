@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace longhaul::workloads {
 
@@ -21,6 +22,10 @@ class Computation {
   /// Does the work and returns how long it took, ns.
   std::int64_t time() const;
 
+  /// Takes what the work took by itself during a run: every few of them it is made longer or shorter, so that it keeps
+  /// its length on a processor whose speed drifts (a shared or an emulated one).
+  void learn(std::int64_t taken);
+
   /// Throws std::runtime_error when `measured`, what the work took by itself during a run, is not `length` within
   /// kTolerance: the processor has changed its speed, and figures of this run bear a wrong label.
   void check(double measured) const;
@@ -30,6 +35,7 @@ class Computation {
  private:
   std::int64_t length_ = 0;
   std::uint64_t iterations_ = 0;
+  std::vector<std::int64_t> learnt_;
 };
 
 }  // namespace longhaul::workloads

@@ -73,6 +73,7 @@ std::vector<Samples> run_operations(const Lanes& lanes, Window window, const Loo
   Idle idle{lanes, options};
   std::vector<Slot> slots;
   slots.reserve(lanes.size());
+  for (const auto& lane : lanes) lane->reset();
   window.open(observe::raw_time());
   for (const auto& lane : lanes) {
     slots.push_back({lane.get(), observe::raw_time(), true});
@@ -91,6 +92,7 @@ std::vector<Samples> run_operations(const Lanes& lanes, Window window, const Loo
       // The one sample that is not recorded yet: it counts where there is only one kind.
       over = over || window.over(now, fewest(all) + (all.size() == 1 ? 1 : 0));
       if (over) {
+        if (!slot.lane->idle()) continue;
         slot.busy = false;
         --busy;
         if (options.inspecting) slot.lane->inspect();

@@ -24,6 +24,10 @@ class Lane {
   /// Between two operations, untimed (the client's side): verifies what has come. Throws std::runtime_error.
   virtual void inspect() {}
   virtual Connection& connection() = 0;
+  /// Nothing of it is under way any more: where one completion need not mean that.
+  virtual bool idle() const { return true; }
+  /// A phase begins (warm-up, window): forgets what the lane itself has counted so far.
+  virtual void reset() {}
   /// Of which kind the operation under way is, below LoopOptions::kinds: a lane may take several in turn, so that they
   /// are measured in the same moments.
   virtual std::size_t kind() const { return 0; }

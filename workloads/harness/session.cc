@@ -6,6 +6,7 @@
 
 #include "observe/clock.hh"
 #include "observe/counters.hh"
+#include "workloads/transport/sockets/tcp.hh"
 
 namespace longhaul::workloads {
 namespace {
@@ -35,7 +36,8 @@ Session::Session(const WorkloadSpec& spec, Role role, Parameters parameters, con
       connections_(std::move(connections)),
       control_(control),
       events_(events),
-      stop_(stop) {}
+      stop_(stop),
+      round_trip_(workloads::round_trip(control.fd()).count()) {}
 
 std::vector<std::map<std::string, double>> Session::counters() const {
   std::vector<std::map<std::string, double>> all;
@@ -64,6 +66,11 @@ void Session::close_window() {
       transport_.counters[name] += moved;
 }
 
+double Session::moved(const std::string& counter) const {
+  const auto it = transport_.counters.find(counter);
+  return it == transport_.counters.end() ? 0 : it->second;
+}
+
 void Session::count(const std::string& name, double value) {
   if (value != 0) transport_.counters[name] += value;
 }
@@ -89,6 +96,7 @@ NodeRecord Session::record(std::map<std::string, Metric> metrics) const {
   record.window_start = window_start_;
   record.window_stop = window_stop_;
   record.limits = connections_.front()->limits();
+  record.limits.insert(record.limits.end(), limits_.begin(), limits_.end());
   return record;
 }
 
@@ -160,6 +168,8 @@ bool ServerSession::tick() {
   }
   switch ((*message)->kind) {
     case ControlKind::window_start: {
+      if (lanes_ != nullptr)
+        for (const auto& lane : *lanes_) lane->reset();
       open_window();
       ControlMessage answer;
       answer.kind = ControlKind::window_start;
@@ -179,7 +189,9 @@ void ServerSession::serve(const Lanes& lanes, bool sleeping) {
   loop.sleeping = sleeping || lanes.empty();
   loop.wake_fds = {control_.fd(), stop_};
   loop.tick = [this] { return tick(); };
+  lanes_ = &lanes;
   workloads::serve(lanes, loop);
+  lanes_ = nullptr;
 }
 
 void ServerSession::occupy(const std::function<void()>& work) {

@@ -39,6 +39,13 @@ class Session {
   std::string word(std::string_view name) const { return text(parameters_, spec_.parameters, name); }
   const Connections& connections() const { return connections_; }
 
+  /// Of the path as it was when the connections were made, ns.
+  std::int64_t round_trip() const { return round_trip_; }
+  /// The result is limited, and by what.
+  void limit(std::string why) { limits_.push_back(std::move(why)); }
+  /// How much a counter of the transport moved during the window that has been closed.
+  double moved(const std::string& counter) const;
+
   /// Adds to a counter of the workload's own in the record; 0 leaves no trace.
   void count(const std::string& name, double value);
   /// What this end emits at the end of a good run.
@@ -67,6 +74,8 @@ class Session {
   CpuUse cpu_;
   std::vector<std::map<std::string, double>> counters_start_;
   TransportFacts transport_;
+  std::int64_t round_trip_ = 0;
+  std::vector<std::string> limits_;
   std::int64_t window_start_ = 0;
   std::int64_t window_stop_ = 0;
 };
@@ -109,6 +118,7 @@ class ServerSession : public Session {
 
  private:
   bool tick();
+  const Lanes* lanes_ = nullptr;  // those being served
 };
 
 /// A histogram and its raw samples as a record's metric.

@@ -60,6 +60,7 @@ struct ConnectionPlan {
   std::uint32_t receives = 0;  ///< receives that are posted before the peer may send
   std::size_t receive_offset = 0;
   std::size_t receive_length = 0;
+  std::size_t receive_stride = 0;  ///< from one receive's place to the next's; 0: all share one
   /// Fills either end's memory before the peer can see it.
   std::function<void(std::span<std::byte>)> prepare;
   std::vector<std::string> unused;  ///< parameters that mean nothing on this transport: left out of the record

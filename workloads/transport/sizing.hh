@@ -33,4 +33,10 @@ inline constexpr std::uint8_t kReceiverNotReadyRetries = 7;
 /// rxe sends at most 128 packets of its MTU before an acknowledgement (RXE_MAX_UNACKED_PSNS).
 std::string window_limit(std::string_view provider, Bytes mtu, Bytes message);
 
+/// Why a stream that reached `rate` was limited by what may be under way at a time, rather than by link and processors;
+/// empty: it was not. `window`: bytes under way at most, over all `streams`; each of rxe's has its 128 packets, too.
+/// Limited: 0.85 of window / rtt is reached (beyond, the round trip itself grows with the queue).
+std::string stream_limit(std::string_view provider, BitRate rate, Nanoseconds rtt, Bytes window, Bytes mtu,
+                         std::int64_t streams);
+
 }  // namespace longhaul::workloads

@@ -8,19 +8,31 @@ function renderClaims() {
   section.hidden = !heard().length;
   if (section.hidden) return;
   const silent = data.claims.filter(claim => !claim.findings.length).map(claim => claim.id);
-  const verdict = finding => `<span class="verdict ${VERDICT_CLASS[finding.verdict]}">${escaped(finding.provider)}: ${escaped(finding.verdict)}</span>`;
+  const verdict = finding => `<span class="verdict ${VERDICT_CLASS[finding.verdict]}">${escaped(finding.group)}: ${escaped(finding.verdict)}</span>`;
   html('claims', heard().map(claim => `<details class="claim" id="claim-${claim.id}" data-claim="${claim.id}">
     <summary><b>${escaped(claim.id)}</b> <span class="verdicts">${claim.findings.map(verdict).join(' ')}</span> ${escaped(claim.statement)}</summary>
     <div class="two"><div>
       ${claim.findings.map(finding => `<p>${verdict(finding)} ${escaped(finding.reason)}.</p>`).join('')}
       <div class="scroll"><table><thead><tr><th></th><th>at</th><th>ratio</th><th>is</th><th>95 % interval</th></tr></thead><tbody>${claim.findings.flatMap(finding => finding.evidence.map(one =>
-    `<tr><td>${escaped(finding.provider)}</td><td>${escaped(one.at)}</td><td>${escaped(one.what)}</td><td class="number">${ratioText(one.ratio)}</td><td class="number">${one.low === undefined ? 'too few runs' : `${ratioText(one.low)} – ${ratioText(one.high)}`}</td></tr>`)).join('')}</tbody></table></div>
+    `<tr><td>${escaped(finding.group)}</td><td>${escaped(one.at)}</td><td>${escaped(one.what)}</td><td class="number">${ratioText(one.ratio)}</td><td class="number">${one.low === undefined ? 'too few runs' : `${ratioText(one.low)} – ${ratioText(one.high)}`}</td></tr>`)).join('')}</tbody></table></div>
       <p class="quiet small">Holds when ${escaped(claim.criterion)}. ${escaped(claim.source)}.</p>
     </div><figure><figcaption>${escaped(figureName(claim))}</figcaption><div id="figure-${claim.id}" class="chart"></div></figure></div></details>`).join('') +
     (silent.length ? `<p class="quiet small">This campaign has no cells that speak of ${silent.join(', ')}.</p>` : ''));
 }
 
 const figureName = claim => `${specOf(`${claim.workload}/${claim.metric}`).name.replace(/_/g, ' ')} against ${claim.x === 'delay' ? 'one-way delay' : claim.x}`;
+
+// A series that differs in conditions, too (a protocol, a delay beside the axis), is a line each.
+function claimLines(claim, cells) {
+  const conditionsOf = cell => ({...cell.conditions, ...(claim.x === 'delay' ? {} : {delay: roundTime(cell.delay)})});
+  const names = unique(cells.flatMap(cell => Object.keys(conditionsOf(cell)))).filter(name => name !== claim.x && unique(cells.map(cell => conditionsOf(cell)[name])).length > 1);
+  const wordOf = cell => names.map(name => conditionsOf(cell)[name] ?? (name === 'protocol' ? 'eager' : 'default')).join(', ');
+  const words = unique(cells.map(wordOf)).sort();
+  return seriesOf(cells).flatMap(one => words.filter(word => one.cells.some(cell => wordOf(cell) === word)).map(word => ({
+    ...one, label: one.label + (word ? `, ${word}` : ''), cells: one.cells.filter(cell => wordOf(cell) === word),
+    style: words.length > 1 ? {...one.style, dash: [[1, 0], [10, 4], [3, 3], [10, 3, 2, 3]][words.indexOf(word) % 4]} : one.style,
+  })));
+}
 
 function claimOption(claim) {
   const places = new Map(claim.findings.flatMap(finding => finding.cells.map(cell => [cell.id, cell.x])));
@@ -31,7 +43,8 @@ function claimOption(claim) {
   const size = claim.x === 'size';
   const sizes = unique([...places.values()]).sort((a, b) => a - b);
   const x = size ? {...valueAxis(sizes, true, {pad: 0.15}), ticks: sizes} : delayAxis(sizes, true);
-  const series = seriesOf(cells).flatMap(one => lineWithBand(one.label, one.style, one.cells.slice().sort((a, b) => places.get(a.id) - places.get(b.id)).map(cell => {
+  const lines = claimLines(claim, cells);
+  const series = lines.flatMap(one => lineWithBand(one.label, one.style, one.cells.slice().sort((a, b) => places.get(a.id) - places.get(b.id)).map(cell => {
     const metric = metricOf(cell, claim.metric);
     const bounded = metric.low === undefined ? {} : {low: y.at(metric.low), high: y.at(metric.high)};
     return {x: x.at(places.get(cell.id)), y: y.at(metric.median), ...bounded, cell, metric, style: one.style, label: one.label};
@@ -41,7 +54,7 @@ function claimOption(claim) {
     xName: size ? 'message size' : `${claim.x === 'delay' ? 'one-way delay asked' : claim.x} [ms]`, yName: spec.name.replace(/_/g, ' ') + (spec.unit === 'ns' || spec.unit === '1' ? '' : ` [${spec.unit}]`),
     xFormat: size ? bytes : milliseconds, yFormat: value => inUnit(value, spec.unit, 3).replace(/\.0+(?=\D|$)/, ''),
     tip: seriesTip(spec, cell => `${claim.x} ${place(places.get(cell.id))}`),
-  }), series, legend: {show: true, bottom: 0, textStyle: {color: css('--ink')}, data: seriesOf(cells).map(one => one.label)}, grid: {left: 72, right: 18, top: 14, bottom: 78}};
+  }), series, legend: {show: true, bottom: 0, textStyle: {color: css('--ink')}, data: lines.map(one => one.label)}, grid: {left: 72, right: 18, top: 14, bottom: 78}};
 }
 
 // Drawn when opened: a hidden element has no size.

@@ -11,23 +11,31 @@
 
 namespace longhaul::workloads::overlap {
 
-/// What an operation consists of. Taken in turn, so that all are measured in the same moments.
-enum Kind : std::size_t { total, pure, computation };
-inline constexpr std::size_t kKinds = 3;
+/// An exchange with the computation in it, and one without. Taken in turn, so that both are measured in the same
+/// moments.
+enum Kind : std::size_t { total, pure };
+inline constexpr std::size_t kKinds = 2;
 
 class OverlapLane final : public Lane {
  public:
-  OverlapLane(Lane& exchange, const Computation& work) : exchange_(exchange), work_(work) {}
+  OverlapLane(Lane& exchange, Computation& work) : exchange_(exchange), work_(work) {}
 
   void start() override;
-  bool advance() override { return kind_ == Kind::computation || exchange_.advance(); }
+  bool advance() override { return exchange_.advance(); }
+  /// Between the exchanges: the computation by itself, some times.
+  void inspect() override;
+  void reset() override { alone_ = Histogram{}; }
   Connection& connection() override { return exchange_.connection(); }
   std::size_t kind() const override { return kind_; }
 
+  /// How long the computation took by itself since reset(), ns.
+  const Histogram& alone() const { return alone_; }
+
  private:
   Lane& exchange_;
-  const Computation& work_;
+  Computation& work_;
   std::size_t kind_ = Kind::total;
+  Histogram alone_;
 };
 
 /// The same exchange, brought to its end by a thread of its own that sleeps until the connection has something. Between

@@ -1,0 +1,129 @@
+#include "workloads/protocols/rendezvous.hh"
+
+#include <gmock/gmock.h>
+
+#include "tests/workloads/ends.hh"
+#include "tests/workloads/fake.hh"
+#include "workloads/harness/runner.hh"
+
+namespace longhaul::workloads::rendezvous {
+namespace {
+
+using testing::HasSubstr;
+
+// Both ends over two joined memories, as verbs: the ring is posted before anything is sent.
+struct Table {
+  Table(Protocol protocol, std::size_t size)
+      : options{.protocol = protocol, .size = size, .stream = false},
+        plan(*plan_of(options)),
+        client_end(plan.memory),
+        server_end(plan.memory) {
+    client_end.join(server_end);
+    for (auto* end : {&client_end, &server_end})
+      for (std::uint32_t i = 0; i < plan.receives; ++i)
+        end->post_receive(plan.receive_offset + i * plan.receive_stride, plan.receive_length);
+    client = std::make_unique<Exchange>(client_end, options, Role::client);
+    server = std::make_unique<Exchange>(server_end, options, Role::server);
+  }
+  bool play() {
+    client->start();
+    for (int i = 0; i < 10; ++i) {
+      server->advance();
+      if (client->advance()) return true;
+    }
+    return false;
+  }
+  Options options;
+  ConnectionPlan plan;
+  FakeConnection client_end;
+  FakeConnection server_end;
+  std::unique_ptr<Exchange> client;
+  std::unique_ptr<Exchange> server;
+};
+
+class RendezvousTest : public testing::TestWithParam<std::tuple<Protocol, std::size_t>> {};
+
+TEST_P(RendezvousTest, MessagesGoToAndFroAndTripsAreCounted) {
+  const auto& [protocol, size] = GetParam();
+  Table table{protocol, size};
+  for (int i = 0; i < 600; ++i) ASSERT_TRUE(table.play()) << i;
+  table.client->verify_last();
+  table.server->verify_last();
+  EXPECT_EQ(table.client->operations(), 600U);
+  EXPECT_EQ(table.client->trips(), 600U * (protocol == Protocol::eager ? 1 : 3));
+  table.client->reset();
+  EXPECT_EQ(table.client->trips(), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, RendezvousTest,
+                         testing::Combine(testing::Values(Protocol::eager, Protocol::write, Protocol::read),
+                                          testing::Values(std::size_t{1}, std::size_t{64}, std::size_t{5000})));
+
+std::vector<Operation> operations(Protocol protocol) {
+  Table table{protocol, 64};
+  EXPECT_TRUE(table.play());
+  std::vector<Operation> all;
+  for (const auto& request : table.client_end.posted) all.push_back(request.operation);
+  return all;
+}
+
+TEST(Rendezvous, SequencesAreThePapers) {
+  using enum Operation;
+  // The client sends its message, then receives the server's.
+  EXPECT_THAT(operations(Protocol::eager), testing::ElementsAre(send));
+  EXPECT_THAT(operations(Protocol::write), testing::ElementsAre(send, write, send, send));  // START, data, FIN; REPLY
+  EXPECT_THAT(operations(Protocol::read), testing::ElementsAre(send, read, send));          // START; read, FIN
+}
+
+TEST(Rendezvous, ACorruptedMessageIsFound) {
+  Table table{Protocol::write, 64};
+  ASSERT_TRUE(table.play());
+  table.server_end.tamper = [](std::span<std::byte> bytes) {
+    if (bytes.size() == 64) bytes[0] ^= std::byte{1};
+  };
+  EXPECT_THROW(table.play(), std::runtime_error);
+}
+
+TEST(Rendezvous, AMessageOutOfTurnIsNamed) {
+  Table table{Protocol::write, 64};
+  table.client_end.tamper = [](std::span<std::byte> bytes) { bytes[0] = std::byte{4}; };
+  table.client->start();
+  try {
+    table.server->advance();
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the peer sent FIN where START was due"));
+  }
+}
+
+TEST(Rendezvous, NothingIsReadOverSockets) {
+  const auto plan = plan_of({.protocol = Protocol::read, .size = 64, .stream = true});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().status, Status::unsupported);
+}
+
+class RendezvousRun : public testing::TestWithParam<std::tuple<const char*, std::int64_t>> {};
+
+TEST_P(RendezvousRun, MeasuresOverTcp) {
+  const auto& [protocol, size] = GetParam();
+  ServerThread server;
+  Events events;
+  const auto result = run_client(towards(server.port(), quick({{"protocol", protocol}, {"size", size}})),
+                                 *find_workload("rendezvous"), *find_runner("rendezvous"), events, -1);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_GE(result->client.metrics.at("transfer").samples, 10U);
+  EXPECT_EQ(result->client.metrics.at("trips").value, protocol == std::string{"eager"} ? 1 : 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, RendezvousRun,
+                         testing::Combine(testing::Values("eager", "write"), testing::Values(1, 64, 100'000, 4 << 20)));
+
+TEST(Rendezvous, PredictsTheTrips) {
+  const auto predict = find_workload("rendezvous")->predict;
+  EXPECT_EQ(predict({{"delay", 5'000'000}}), 5e6);
+  EXPECT_EQ(predict({{"delay", 5'000'000}, {"protocol", std::string{"read"}}}), 15e6);
+  EXPECT_EQ(predict({{"delay", 5'000'000}, {"delay_back", 1'000'000}, {"protocol", std::string{"write"}}}), 9e6);
+}
+
+}  // namespace
+}  // namespace longhaul::workloads::rendezvous

@@ -1,0 +1,113 @@
+#include <gmock/gmock.h>
+
+#include "tests/workloads/ends.hh"
+#include "tests/workloads/fake.hh"
+#include "workloads/harness/runner.hh"
+#include "workloads/protocols/stream.hh"
+#include "workloads/transport/sizing.hh"
+
+namespace longhaul::workloads::stream {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Meter, CountsFromTheFirstArrivalToTheLast) {
+  Meter meter;
+  EXPECT_EQ(meter.rate(), 0);
+  meter.count(1000, 5'000);
+  EXPECT_EQ(meter.rate(), 0);
+  meter.count(1000, 6'000);
+  meter.count(1000, 7'000);
+  EXPECT_DOUBLE_EQ(meter.rate(), 2000 * 8e9 / 2'000);  // the first one only starts the clock
+  EXPECT_EQ(meter.arrivals(), 3U);
+  meter.reset();
+  EXPECT_EQ(meter.arrivals(), 0U);
+}
+
+struct Table {
+  explicit Table(const Options& options)
+      : plan(*plan_of(options, Role::client, 1)), client(plan.memory), server(plan.memory) {
+    client.join(server);
+    plan.prepare = plan_of(options, options.op == "read" ? Role::server : Role::client, 1)->prepare;
+    plan.prepare((options.op == "read" ? server : client).memory());
+  }
+  ConnectionPlan plan;
+  FakeConnection client;
+  FakeConnection server;
+};
+
+class StreamTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(StreamTest, ArrivesWholeAndKeepsItsQueueFull) {
+  const Options options{.op = GetParam(), .size = 5000, .depth = 8};
+  Table table{options};
+  Meter meter;
+  Poster poster{table.client, options, meter};
+  // The double tells of no queue: one is under way at a time.
+  EXPECT_EQ(poster.depth(), 1U);
+  for (int i = 0; i < 30; ++i) {
+    poster.start();
+    EXPECT_FALSE(poster.idle());
+    ASSERT_TRUE(poster.advance());
+    EXPECT_TRUE(poster.idle());
+  }
+  EXPECT_EQ(meter.arrivals(), 30U);
+  auto& target = options.op == std::string{"read"} ? table.client : table.server;
+  EXPECT_NO_THROW(verify(target.memory(), options));
+  target.memory()[123] ^= std::byte{1};
+  EXPECT_THROW(verify(target.memory(), options), std::runtime_error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Operations, StreamTest, testing::Values("write", "read"));
+
+TEST(Stream, AnEmptyTargetIsNoSuccess) {
+  const Options options{.op = "write", .size = 64, .depth = 4};
+  const std::vector<std::byte> nothing(slots_of(options) * options.size);
+  EXPECT_THROW(verify(nothing, options), std::runtime_error);
+}
+
+TEST(Stream, MemoryIsBounded) {
+  EXPECT_EQ(slots_of({.op = "write", .size = 1, .depth = 0}), 1024U);
+  EXPECT_EQ(slots_of({.op = "write", .size = 4 << 20, .depth = 0}), 8U);
+  EXPECT_EQ(slots_of({.op = "write", .size = 64, .depth = 5}), 5U);
+}
+
+TEST(StreamLimit, IsNamedWhereTheWindowIsReached) {
+  const auto limit = [](const char* provider, double mbit, std::int64_t streams = 1) {
+    return stream_limit(provider, BitRate{static_cast<std::int64_t>(mbit * 1e6)}, Nanoseconds{20'000'000},
+                        Bytes{1'000'000}, Bytes{1024}, streams);
+  };
+  EXPECT_THAT(limit("siw", 300), IsEmpty());  // 400 Mbit/s would be the window's
+  EXPECT_THAT(limit("siw", 390), HasSubstr("a window of 1000000 bytes over a round trip of 20ms lets 400 Mbit/s"));
+  EXPECT_THAT(limit("rxe", 50), HasSubstr("rxe's window of 128 packets of 1024 bytes"));
+  EXPECT_THAT(limit("rxe", 50, 4), IsEmpty());
+  EXPECT_THAT(stream_limit("siw", BitRate{1}, Nanoseconds{0}, Bytes{1}, Bytes{1024}, 1), IsEmpty());
+}
+
+class ThroughputRun : public testing::TestWithParam<std::tuple<std::int64_t, std::int64_t>> {};
+
+TEST_P(ThroughputRun, IsMeasuredAtTheReceiver) {
+  const auto& [size, streams] = GetParam();
+  ServerThread server;
+  Events events;
+  const auto result =
+      run_client(towards(server.port(), quick({{"size", size}, {"streams", streams}, {"duration", 100'000'000}})),
+                 *find_workload("throughput"), *find_runner("throughput"), events, -1);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_TRUE(result->client.metrics.empty());
+  const auto& metric = result->server.metrics.at("throughput");
+  EXPECT_GT(metric.samples, 10U);
+  // As much as TCP itself counts, but for what was on its way at either end of the window.
+  const auto bytes = static_cast<double>(metric.samples) * static_cast<double>(size);
+  const auto counted = result->server.transport->counters.at("tcp_bytes_received");
+  EXPECT_NEAR(bytes / counted, 1, 0.3);
+  EXPECT_GT(metric.value, 1e6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Loopback, ThroughputRun,
+                         testing::Values(std::tuple{1024, 1}, std::tuple{65536, 1}, std::tuple{65536, 4},
+                                         std::tuple{4 << 20, 2}));
+
+}  // namespace
+}  // namespace longhaul::workloads::stream

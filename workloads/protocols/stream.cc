@@ -1,0 +1,135 @@
+#include "workloads/protocols/stream.hh"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "observe/clock.hh"
+#include "workloads/protocols/payload.hh"
+
+namespace longhaul::workloads::stream {
+namespace {
+
+using pingpong::Direction;
+
+constexpr std::size_t kMemory = std::size_t{32} << 20;
+constexpr std::size_t kMostSlots = 1024;
+constexpr std::uint8_t kFilled = 171;        // a sequence like any other
+constexpr std::size_t kSocketsUnderWay = 4;  // the kernel's buffer is the queue
+constexpr std::size_t kUnbounded = std::size_t{1} << 30;
+
+std::span<std::byte> slot(std::span<std::byte> memory, std::size_t size, std::size_t index) {
+  return memory.subspan(index * size, size);
+}
+
+std::string corrupted(int first, int last) {
+  return fmt::format("corrupted payload: a message came with {} as its first and {} as its last byte", first, last);
+}
+
+}  // namespace
+
+std::size_t slots_of(const Options& options) {
+  const auto room = std::clamp(kMemory / options.size, std::size_t{2}, kMostSlots);
+  return options.depth == 0 ? room : std::min(room, options.depth);
+}
+
+Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t connections) {
+  ConnectionPlan plan;
+  plan.connections = connections;
+  plan.message = options.size;
+  plan.memory = slots_of(options) * options.size;
+  // Without a depth of its own the bandwidth-delay product decides.
+  plan.in_flight = options.depth == 0 ? kUnbounded : options.depth * options.size;
+  if (options.depth > 0) plan.sends = static_cast<std::uint32_t>(options.depth + 1);
+  // Only where the messages come from: at their target whatever is there has arrived.
+  if (role == (options.op == "read" ? Role::server : Role::client))
+    plan.prepare = [options](std::span<std::byte> memory) {
+      for (std::size_t i = 0; i < slots_of(options); ++i)
+        pingpong::fill(slot(memory, options.size, i), Direction::ping, kFilled, 0);
+    };
+  if (options.op == "stream") {
+    plan.receives = 1;
+    plan.receive_length = options.size;
+  }
+  return plan;
+}
+
+void Meter::count(std::size_t bytes, std::int64_t now) {
+  if (arrivals_++ == 0)
+    first_ = now;
+  else
+    bytes_ += static_cast<double>(bytes);
+  last_ = now;
+}
+
+double Meter::rate() const {
+  return last_ > first_ ? bytes_ * 8e9 / static_cast<double>(last_ - first_) : 0;
+}
+
+Poster::Poster(Connection& connection, const Options& options, Meter& meter)
+    : connection_(connection), options_(options), meter_(meter), slots_(slots_of(options)) {
+  const auto queue = static_cast<std::size_t>(std::max<std::int64_t>(connection.facts().queue_depth - 1, 1));
+  depth_ = options.op == "stream" ? kSocketsUnderWay : queue;
+  if (options.depth > 0) depth_ = std::min(depth_, options.depth);
+  depth_ = std::min(depth_, slots_);
+}
+
+void Poster::post() {
+  Request request;
+  request.operation = options_.op == "write"  ? Operation::write
+                      : options_.op == "read" ? Operation::read
+                                              : Operation::send;
+  request.local = request.remote = next_ * options_.size;
+  request.length = options_.size;
+  if (request.operation != Operation::read) {
+    sequence_ = pingpong::next_sequence(sequence_);
+    pingpong::stamp(slot(connection_.memory(), options_.size, next_), sequence_);
+  }
+  connection_.post(request);
+  next_ = (next_ + 1) % slots_;
+  ++under_way_;
+}
+
+void Poster::start() {
+  while (under_way_ < depth_) post();
+}
+
+bool Poster::advance() {
+  std::array<Completion, 16> done;
+  const auto count = connection_.poll(done);
+  if (count == 0) return false;
+  const auto now = observe::raw_time();
+  for (std::size_t i = 0; i < count; ++i) meter_.count(options_.size, now);
+  under_way_ -= count;
+  return true;
+}
+
+Receiver::Receiver(Connection& connection, const Options& options, Meter& meter)
+    : connection_(connection), options_(options), meter_(meter) {}
+
+bool Receiver::advance() {
+  std::array<Completion, 1> done;
+  if (connection_.poll(done) == 0) return false;
+  sequence_ = pingpong::next_sequence(sequence_);
+  const auto message = slot(connection_.memory(), options_.size, 0);
+  if (message.front() != std::byte{sequence_} || message.back() != std::byte{sequence_})
+    throw std::runtime_error(corrupted(std::to_integer<int>(message.front()), std::to_integer<int>(message.back())));
+  meter_.count(options_.size, observe::raw_time());
+  connection_.post_receive(0, options_.size);
+  return true;
+}
+
+void verify(std::span<const std::byte> memory, const Options& options) {
+  std::size_t came = 0;
+  for (std::size_t i = 0; i < slots_of(options); ++i) {
+    const auto message = memory.subspan(i * options.size, options.size);
+    const auto sequence = std::to_integer<std::uint8_t>(message.back());
+    if (sequence == 0 && message.front() == std::byte{0}) continue;  // never used
+    ++came;
+    if (const auto fault = pingpong::find_fault(message, Direction::ping, sequence, 0))
+      throw std::runtime_error(*fault);
+  }
+  if (came == 0) throw std::runtime_error("nothing of the stream is in the target's memory");
+}
+
+}  // namespace longhaul::workloads::stream

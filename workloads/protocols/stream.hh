@@ -1,0 +1,93 @@
+// A one-way stream of equal messages with a queue kept full: what throughput is measured with.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "workloads/harness/loop.hh"
+#include "workloads/transport/connection.hh"
+#include "workloads/transport/plan.hh"
+
+namespace longhaul::workloads::stream {
+
+struct Options {
+  std::string op;  ///< write, read; "stream" for tcp
+  std::size_t size = 0;
+  std::size_t depth = 0;  ///< messages under way; 0: as many as the transport's queue holds
+};
+
+/// What the connections of streams need, for either end.
+Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t connections);
+
+/// Bytes against time, from the first arrival to the last: neither the ramp before the first nor the silence after the
+/// last counts. Shared by the streams of one end.
+class Meter {
+ public:
+  void count(std::size_t bytes, std::int64_t now);
+  void reset() { *this = Meter{}; }
+  /// Bit/s; 0 before the second arrival.
+  double rate() const;
+  std::uint64_t arrivals() const { return arrivals_; }
+
+ private:
+  std::uint64_t arrivals_ = 0;
+  double bytes_ = 0;  // without the first arrival's
+  std::int64_t first_ = 0;
+  std::int64_t last_ = 0;
+};
+
+/// The end that posts: writes, reads, or sends. Counts what is complete: a write is when the peer's adapter has
+/// acknowledged it, a read when the data is here; a send over sockets only when the kernel has taken it, so there the
+/// receiver's meter tells.
+class Poster final : public Lane {
+ public:
+  Poster(Connection& connection, const Options& options, Meter& meter);
+
+  void start() override;
+  bool advance() override;
+  bool idle() const override { return under_way_ == 0; }
+  void reset() override { meter_.reset(); }
+  Connection& connection() override { return connection_; }
+
+  std::size_t depth() const { return depth_; }
+
+ private:
+  void post();
+
+  Connection& connection_;
+  Options options_;
+  Meter& meter_;
+  std::size_t depth_;
+  std::size_t slots_;
+  std::size_t next_ = 0;
+  std::size_t under_way_ = 0;
+  std::uint8_t sequence_ = 0;
+};
+
+/// The end that receives a stream over sockets: every message's first and last byte are checked.
+class Receiver final : public Lane {
+ public:
+  Receiver(Connection& connection, const Options& options, Meter& meter);
+
+  void start() override {}
+  bool advance() override;
+  void reset() override { meter_.reset(); }
+  Connection& connection() override { return connection_; }
+
+ private:
+  Connection& connection_;
+  Options options_;
+  Meter& meter_;
+  std::uint8_t sequence_ = 0;
+};
+
+/// Every byte of the messages in memory that writes, reads or a stream came into. Throws std::runtime_error, also where
+/// nothing came.
+void verify(std::span<const std::byte> memory, const Options& options);
+
+/// Messages that either end's memory has room for.
+std::size_t slots_of(const Options& options);
+
+}  // namespace longhaul::workloads::stream
