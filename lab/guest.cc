@@ -159,6 +159,25 @@ std::string compact_rules(const Plan& plan) {
   return routes + in + from + to + "rule add pref 30 lookup local\nrule del pref 0\n";
 }
 
+/// The processors of a node in the compact lab: the server's the last, the clients' the others.
+std::pair<unsigned, unsigned> processors_of(const GuestView& view, const PlannedNode& node) {
+  const unsigned last = view.plan->machine_of(node).processors - 1;
+  return node.role == Role::server ? std::pair{last, last} : std::pair{0U, last - 1};
+}
+
+/// Receive packet steering: each node's packets to its own processors.
+std::string steering(const GuestView& view) {
+  std::string out;
+  for (const PlannedNode* node : residents(view)) {
+    if (node->role == Role::router) continue;
+    const auto [first, last] = processors_of(view, *node);
+    const unsigned mask = ((1U << (last + 1)) - 1) & ~((1U << first) - 1);
+    for (const LinkEnd& end : joined(node->ends, node->lan))
+      out += fmt::format("echo {:x} >/sys/class/net/{}/queues/rx-0/rps_cpus\n", mask, end.netdev);
+  }
+  return out;
+}
+
 std::string compact_setup(const GuestView& view) {
   const auto ends = all_ends(*view.plan);
   const auto lan = lan_of(residents(view));
@@ -196,6 +215,7 @@ std::string compact_setup(const GuestView& view) {
   out += offloads_off(end_netdevs(all));
   out += batch("ip -batch -", end_lines(all) + compact_rules(*view.plan));
   out += rdma_devices(all);
+  if (view.steer) out += steering(view);
   return out + kKernelThreadsFirst + "wait\n";
 }
 
@@ -280,8 +300,8 @@ std::string agent_command(const GuestView& view, const PlannedNode& node) {
   if (node.role == Role::router) out += " --degen /run/degen/degen.sock";
   // Ends that share processors get their own: the server the last, the clients the others.
   if (compact(view) && node.role != Role::router) {
-    const unsigned last = view.plan->machine_of(node).processors - 1;
-    out += " --cpus " + (node.role == Role::server ? cpu_list(last, last) : cpu_list(0, last - 1));
+    const auto [first, last] = processors_of(view, node);
+    out += " --cpus " + cpu_list(first, last);
   }
   return out;
 }

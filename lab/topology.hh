@@ -33,7 +33,8 @@ struct OverlayFile {
 };
 
 /// The two kinds of RDMA that every end node has, each on an interface and in a subnet of its own: with both on one
-/// netdev rdma_cm takes whichever was created first. At the other end of the wire is the router, or, on a LAN, the peer.
+/// netdev rdma_cm takes whichever was created first. At the other end of the wire is the router, or, on a LAN, the
+/// peer.
 struct LinkEnd {
   std::string netdev;          ///< a0; the router's end is r + netdev
   std::string address;         ///< 10.10.0.1
@@ -76,6 +77,7 @@ struct PlanOptions {
   Topology topology = Topology::compact;  ///< not automatic
   unsigned clients = 1;
   unsigned mtu = 1500;
+  bool steer = false;  ///< see UpOptions
   unsigned cores = 2;
   std::string directory;                  ///< of the lab: logs and sockets go there
   std::vector<std::string> programs;      ///< names of those present: longhaul-agent, longhaul-bench, degen
@@ -84,6 +86,7 @@ struct PlanOptions {
 
 struct Plan {
   Topology topology = Topology::compact;
+  bool steer = false;
   std::vector<PlannedNode> nodes;        ///< clients, server, router
   std::vector<PlannedMachine> machines;  ///< in the order to start them
   std::vector<PlannedLink> links;        ///< every client's attachments, each against the server's of the same kind

@@ -71,7 +71,8 @@ void add_results(CLI::App& app, int& exit_code) {
 
   auto* three = app.add_subcommand("claims", "print the verdicts on the papers' claims");
   three->add_option("DIR", options->directory, "a run directory")->required();
-  three->add_flag("--json", options->json, "print one JSON document: statements, criteria, verdicts, figures with intervals");
+  three->add_flag("--json", options->json,
+                  "print one JSON document: statements, criteria, verdicts, figures with intervals");
   three->footer("Example:\n  longhaul claims out/quick");
   three->callback([options, &exit_code] { exit_code = claims(*options); });
 }

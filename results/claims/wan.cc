@@ -13,6 +13,7 @@ constexpr double kAboutEqual = 1.2;  // "almost the same"
 constexpr double kFlat = 1.2;        // "without any impact"
 constexpr double kReached = 0.9;     // of an overlap ratio of 1
 constexpr double kShare = 0.8;       // of the load that must show in the sockets' time
+constexpr const char* kProcessor = "what an adapter takes off the processor is a claim about the adapter";
 constexpr std::int64_t kKibi = 1024;
 constexpr std::int64_t kMillisecond = 1'000'000;
 
@@ -160,6 +161,30 @@ Finding load_is_not_felt(const Claim& claim, const std::vector<Match>& matches) 
   return conclude(all_of({flat, grows}), reason, {{what, "RDMA", rdma}, {what, "sockets", sockets}});
 }
 
+// W7, W8: the application does not feel RDMA, but sockets.
+Finding application_is_not_slowed(const Claim& claim, const std::vector<Match>& matches) {
+  auto series = advantages(claim, matches);
+  double rdma = 0;
+  double sockets = 0;
+  std::vector<Judgement> judgements;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const auto* ours = matches[i].cell->metric(claim.metric);
+    const auto* theirs = matches[i].rival->metric(claim.metric);
+    if (ours == nullptr || theirs == nullptr) continue;
+    rdma = std::max(rdma, ours->median);
+    sockets = std::max(sockets, theirs->median);
+    const bool flat = ours->interval && ours->interval->high < kFlat;
+    const bool slowed = ours->interval && ours->interval->low > kFlat;
+    judgements.push_back(flat ? Judgement::yes : slowed ? Judgement::no : Judgement::unsure);
+    judgements.push_back(above(series.ratios[i], 1));
+  }
+  return conclude(all_of(judgements),
+                  fmt::format("under traffic the application takes up to {:.2f} times as long with RDMA, {:.2f} times "
+                              "with sockets",
+                              rdma, sockets),
+                  std::move(series.evidence));
+}
+
 // W9: about half for small messages.
 Finding about_half(const Claim& claim, const std::vector<Match>& matches) {
   auto series = advantages(claim, matches);
@@ -277,6 +302,28 @@ const std::vector<Claim>& wan_claims() {
              return on_wan(p) && number(p, "load") == 10 * kMillisecond && rdma_by(p, "read");
            },
        .check = lead_shrinks},
+      {.id = "W7",
+       .source = std::string{kPaper} + "section 4.4, figure 7(a)",
+       .statement =
+           "An application that computes on a server to which 40 clients send takes much longer with sockets, and no "
+           "longer with RDMA, at every message size.",
+       .criterion = "at every size the slowdown with RDMA lies below 1.2, and below that with sockets",
+       .workload = "cpu_load",
+       .metric = "slowdown",
+       .x = "size",
+       .concerns = [](const Parameters& p) { return on_wan(p) && no_delay(p); },
+       .check = application_is_not_slowed,
+       .needs_hardware = kProcessor},
+      {.id = "W8",
+       .source = std::string{kPaper} + "section 4.4, figure 7(b)",
+       .statement = "The same at any delay: with RDMA the application's run time is constant.",
+       .criterion = "at every delay the slowdown with RDMA at 16 KiB lies below 1.2, and below that with sockets",
+       .workload = "cpu_load",
+       .metric = "slowdown",
+       .x = "delay",
+       .concerns = [](const Parameters& p) { return on_wan(p) && number(p, "size") == 16 * kKibi; },
+       .check = application_is_not_slowed,
+       .needs_hardware = kProcessor},
       {.id = "W9",
        .source = std::string{kPaper} + "section 4.5, figure 8",
        .statement = "Within a LAN the small-message latency of RDMA is about half of that of sockets.",

@@ -112,6 +112,47 @@ TEST_F(Campaign, LeavesEverythingThatTheReaderNeeds) {
   EXPECT_NE(changed.err.find("changed"), std::string::npos) << changed.err;
 }
 
+// One run of each, of several workloads and on both paths: what is put together from records, and what is said of
+// claims.
+TEST_F(Campaign, ExperimentsOfManyWorkloadsMakeOneReport) {
+  write_file(campaign(), R"(name: many
+series:
+  - {transport: rdma, provider: siw}
+  - {transport: tcp, rival: siw}
+fixed: {duration: 200ms}
+experiments:
+  - {workload: latency, axes: {size: [1KiB]}, fixed: {path: lan, duration: 200ms}}
+  - {workload: latency, axes: {delay: [1ms]}, fixed: {size: 1KiB, duration: 200ms}}
+  - {workload: overlap, axes: {compute: [242us]}}
+  - {workload: progress, axes: {load: [0, 5ms]}}
+  - {workload: rendezvous, axes: {protocol: [eager, write]}, fixed: {delay: 1ms, duration: 200ms}}
+  - {workload: throughput, axes: {streams: [2]}}
+  - {workload: cpu_load, axes: {clients: [4]}}
+repeat: {min: 1}
+)");
+  const auto run = longhaul(command());
+  ASSERT_EQ(run.code, 0) << run.out << run.err;
+  std::map<std::string, int> seen;
+  for (const auto& row : read_csv(out() / "cells.csv")) {
+    const auto& workload = row.at("workload");
+    ++seen[workload];
+    if (workload == "cpu_load") {
+      EXPECT_EQ(row.at("status"), "unsupported");  // this lab does not steer
+    } else {
+      EXPECT_TRUE(row.at("status") == "ok" || row.at("status") == "limited") << workload << " " << row.at("status");
+      EXPECT_FALSE(row.at("median").empty()) << workload << " " << row.at("metric");
+    }
+    EXPECT_EQ(row.at("path") == "lan", row.at("delay_us").empty());
+  }
+  EXPECT_EQ(seen.size(), 6U);
+  expect_unimpaired();
+  const auto claims = json::parse(longhaul({"claims", out(), "--json"}).out).at("claims").as_array();
+  std::set<std::string> heard;
+  for (const auto& claim : claims)
+    if (!claim.at("findings").as_array().empty()) heard.emplace(claim.at("id").as_string());
+  EXPECT_EQ(heard, (std::set<std::string>{"W2", "W3", "W5", "W9", "W10"}));
+}
+
 TEST_F(Campaign, SurvivesTheDeathOfItsOrchestrator) {
   auto process = start_longhaul(command(), log());
   wait_for_runs(5);

@@ -29,6 +29,19 @@ TEST(Guest, EveryScriptParses) {
   }
 }
 
+TEST(Guest, PacketsAreSteeredOnlyWhereThatIsAsked) {
+  const auto setup = [](bool steer) {
+    const Plan plan = plan_of(Topology::compact, 1, steer);
+    return file_of(plan.machines[0], "/etc/longhaul/setup");
+  };
+  EXPECT_THAT(setup(false), Not(HasSubstr("rps_cpus")));
+  // Two processors: the client's is 0, the server's 1; the router's interfaces are nobody's.
+  EXPECT_THAT(setup(true), HasSubstr("echo 1 >/sys/class/net/a0/queues/rx-0/rps_cpus\n"));
+  EXPECT_THAT(setup(true), HasSubstr("echo 2 >/sys/class/net/b1/queues/rx-0/rps_cpus\n"));
+  EXPECT_THAT(setup(true), HasSubstr("echo 2 >/sys/class/net/d0/queues/rx-0/rps_cpus\n"));
+  EXPECT_THAT(setup(true), Not(HasSubstr("/ra0/queues")));
+}
+
 TEST(Guest, OnlyDegenIsPrivileged) {
   const Plan plan = plan_of(Topology::compact);
   const PlannedMachine& machine = plan.machines[0];

@@ -5,9 +5,10 @@
 
 namespace longhaul::lab {
 
-inline Plan plan_of(Topology topology, unsigned clients = 1) {
+inline Plan plan_of(Topology topology, unsigned clients = 1, bool steer = false) {
   PlanOptions options{.topology = topology,
                       .clients = clients,
+                      .steer = steer,
                       .directory = "/run/l",
                       .programs = {"longhaul-agent", "longhaul-bench", "degen"}};
   for (unsigned port = 0; port < ports_needed(topology, clients); ++port)

@@ -180,6 +180,20 @@ TEST_F(Claims, W6StaysAheadByLess) {
   EXPECT_EQ(verdict("W6"), Verdict::holds) << finding("W6").reason;
 }
 
+TEST_F(Claims, W7AndW8NeedAnAdapter) {
+  pair("cpu_load", {{"size", 16384}}, 1.05, 2.5);
+  pair("cpu_load", {{"size", 16384}, {"delay", 20'000'000}}, 1.02, 2.1);
+  EXPECT_EQ(verdict("W7"), Verdict::not_decidable);
+  EXPECT_THAT(finding("W8").reason, HasSubstr("siw is software in the kernel; measured: under traffic the application "
+                                              "takes up to 1.05 times as long with RDMA, 2.50 times with sockets"));
+  for (auto& cell : summary_.cells) cell.soft = false;
+  EXPECT_EQ(verdict("W7"), Verdict::holds);
+  EXPECT_EQ(verdict("W8"), Verdict::holds);
+  pair("cpu_load", {{"size", 1024}}, 1.5, 1.4);
+  for (auto& cell : summary_.cells) cell.soft = false;
+  EXPECT_EQ(verdict("W7"), Verdict::does_not_hold);
+}
+
 TEST_F(Claims, W9CannotBeDecidedBySoftware) {
   pair("latency", {{"path", std::string{"lan"}}, {"size", 64}}, 50e3, 100e3);
   const auto found = finding("W9");

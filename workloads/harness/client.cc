@@ -150,7 +150,7 @@ Attempt<ClientResult> Client::run() {
     events_.emit(BenchEventKind::ready);
     ClientSession session{spec_, Role::client, *parameters, *plan, std::move(*connections), control, events_, stop_};
     auto metrics = runner_.client(session);
-    auto server_record = session.finish();
+    auto server_record = session.finish(metrics);
     return ClientResult{session.record(std::move(metrics)), std::move(server_record)};
   } catch (const PeerFailed& error) {
     return failed("{}", error.what());

@@ -53,7 +53,7 @@ Computation::Computation(std::int64_t length) : length_(length) {
   // Warm (frequency, an emulator's translation of this very loop) and roughly right first, then at its own length.
   auto iterations = scaled(kFirstGuess, kMillisecond, typical_time(kFirstGuess, 9));
   iterations = scaled(iterations, length, typical_time(iterations, 9));
-  const int times = length > 20 * kMillisecond ? 1 : 9;
+  const int times = length > 20 * kMillisecond ? 1 : length > 2 * kMillisecond ? 3 : 9;
   for (int round = 0; round < kRounds; ++round) {
     const auto taken = typical_time(iterations, times);
     const auto next = scaled(iterations, length, taken);

@@ -20,12 +20,13 @@ enum class ControlKind {
   hello,         ///< client: workload, transport, parameters, session
   accepted,      ///< server: ready for the data connections; `port` is rdma_cm's
   refused,       ///< server: `status` and `message`; it closes
+  prepared,      ///< server, where the workload has it prepare something before the client begins
   window_start,  ///< client: the warm-up is over and nothing is on its way; the server answers with the same
   window_stop,   ///< client: the window is closed; the server answers with `finished`
   finished,      ///< server: `record`
   failed         ///< either: `message`; it closes
 };
-BOOST_DESCRIBE_ENUM(ControlKind, hello, accepted, refused, window_start, window_stop, finished, failed)
+BOOST_DESCRIBE_ENUM(ControlKind, hello, accepted, refused, prepared, window_start, window_stop, finished, failed)
 
 struct ControlMessage {
   ControlKind kind = ControlKind::failed;

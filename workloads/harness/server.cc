@@ -129,6 +129,9 @@ Attempt<Served> Server::serve_one(Events& events, int stop) {
       return serve_client(client, events, stop);
     } catch (const PeerFailed& error) {
       return failed("{}", error.what());
+    } catch (const Unsupported& error) {
+      tell(client.control, ControlKind::failed, {Status::unsupported, error.what(), ExitCode::failure});
+      return unsupported("{}", error.what());
     } catch (const std::exception& error) {
       tell(client.control, ControlKind::failed, {Status::failed, error.what(), ExitCode::failure});
       return failed("{}", error.what());

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "observe/clock.hh"
 #include "observe/counters.hh"
@@ -15,7 +16,8 @@ constexpr std::size_t kRawSamples = 2048;
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kProgressInterval = kSecond / 2;
 
-// The processors that this process may use: a node's own where several nodes share a machine.
+}  // namespace
+
 std::vector<int> own_processors() {
   cpu_set_t set;
   std::vector<int> cpus;
@@ -24,8 +26,6 @@ std::vector<int> own_processors() {
     if (CPU_ISSET(i, &set)) cpus.push_back(i);
   return cpus;
 }
-
-}  // namespace
 
 Session::Session(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan,
                  Connections connections, ControlChannel& control, Events& events, int stop)
@@ -78,6 +78,15 @@ void Session::count(const std::string& name, double value) {
 void Session::check_world() const {
   check_stop(stop_);
   for (const auto& connection : connections_) connection->check_alive();
+}
+
+void Session::idle(std::int64_t duration) const {
+  constexpr std::int64_t kGlance = 5'000'000;
+  const auto end = observe::raw_time() + duration;
+  for (auto now = observe::raw_time(); now < end; now = observe::raw_time()) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds{std::min(kGlance, end - now)});
+    check_world();
+  }
 }
 
 Patience Session::patience() const {
@@ -146,9 +155,22 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   return samples;
 }
 
-NodeRecord ClientSession::finish() {
+void ClientSession::await_prepared() {
+  for (;;) {
+    auto message = control_.next();
+    if (!message) throw PeerFailed(message.error().message);
+    if (*message && (*message)->kind == ControlKind::prepared) return;
+    if (*message) throw PeerFailed("the server gave up: " + (*message)->message.value_or("no reason given"));
+    check_world();
+  }
+}
+
+NodeRecord ClientSession::finish(const std::map<std::string, Metric>& metrics) {
   ControlMessage stop;
   stop.kind = ControlKind::window_stop;
+  stop.record.emplace();
+  for (const auto& [name, metric] : metrics)
+    stop.record->metrics[name] = {.value = metric.value, .samples = metric.samples, .distribution = {}, .raw = {}};
   control_.send(stop, patience());
   auto answer = control_.receive(patience(), "the server's record");
   if (!answer) throw PeerFailed(answer.error().message);
@@ -171,6 +193,7 @@ bool ServerSession::tick() {
       if (lanes_ != nullptr)
         for (const auto& lane : *lanes_) lane->reset();
       open_window();
+      if (on_window_) on_window_();
       ControlMessage answer;
       answer.kind = ControlKind::window_start;
       control_.send(answer, patience());
@@ -178,6 +201,7 @@ bool ServerSession::tick() {
     }
     case ControlKind::window_stop:
       close_window();
+      if ((*message)->record) peer_metrics_ = std::move((*message)->record->metrics);
       return false;
     default:
       throw PeerFailed("the client gave up: " + (*message)->message.value_or("no reason given"));
@@ -192,6 +216,17 @@ void ServerSession::serve(const Lanes& lanes, bool sleeping) {
   lanes_ = &lanes;
   workloads::serve(lanes, loop);
   lanes_ = nullptr;
+}
+
+void ServerSession::prepared() {
+  ControlMessage message;
+  message.kind = ControlKind::prepared;
+  control_.send(message, patience());
+}
+
+double ServerSession::peer_metric(const std::string& name) const {
+  const auto it = peer_metrics_.find(name);
+  return it == peer_metrics_.end() ? 0 : it->second.value;
 }
 
 void ServerSession::occupy(const std::function<void()>& work) {

@@ -26,6 +26,15 @@ class PeerFailed : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// This machine, or the way it is set up, cannot give the figure that is asked for.
+class Unsupported : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The processors that this process may use: a node's own where several nodes share a machine.
+std::vector<int> own_processors();
+
 /// What both ends have in common: the connections and the account of the window.
 class Session {
  public:
@@ -38,6 +47,9 @@ class Session {
   std::int64_t number(std::string_view name) const { return integer(parameters_, spec_.parameters, name); }
   std::string word(std::string_view name) const { return text(parameters_, spec_.parameters, name); }
   const Connections& connections() const { return connections_; }
+
+  /// Does nothing for so long, ns, but look for Ctrl-C and broken connections. Throws.
+  void idle(std::int64_t duration) const;
 
   /// Of the path as it was when the connections were made, ns.
   std::int64_t round_trip() const { return round_trip_; }
@@ -95,8 +107,11 @@ class ClientSession : public Session {
   /// std::system_error or std::runtime_error when it cannot be brought to its end, with the server's reason if it gave
   /// one. The samples of each kind.
   std::vector<Samples> measure(const Lanes& lanes, const Options& options);
-  /// Tells the server that the window is closed and waits for its record.
-  NodeRecord finish();
+  /// Until the server says that it is prepared (ServerSession::prepared). Spins: a client that slept would leave a
+  /// processor to the server that it will not have later.
+  void await_prepared();
+  /// Tells the server that the window is closed and what was measured here (numbers only), and waits for its record.
+  NodeRecord finish(const std::map<std::string, Metric>& metrics);
 
  private:
   bool tick();
@@ -116,9 +131,20 @@ class ServerSession : public Session {
   /// Does `work` again and again until then: a process that is busy with something else.
   void occupy(const std::function<void()>& work);
 
+  /// Lets a client that awaits it begin.
+  void prepared();
+
+  /// Called when the client says that its window is open.
+  void on_window(std::function<void()> callback) { on_window_ = std::move(callback); }
+
+  /// What the client measured, after serve(); 0 where it did not.
+  double peer_metric(const std::string& name) const;
+
  private:
   bool tick();
   const Lanes* lanes_ = nullptr;  // those being served
+  std::function<void()> on_window_;
+  std::map<std::string, Metric> peer_metrics_;
 };
 
 /// A histogram and its raw samples as a record's metric.

@@ -1,0 +1,84 @@
+#include <gmock/gmock.h>
+
+#include "tests/workloads/ends.hh"
+#include "workloads/harness/runner.hh"
+#include "workloads/suite/cpu_load/application.hh"
+
+namespace longhaul::workloads::cpu_load {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Application, CountsOnlyRunsWhoseTrafficItKnows) {
+  Application application{1'000'000};
+  std::this_thread::sleep_for(std::chrono::milliseconds{30});
+  application.traffic(Traffic::none);
+  std::this_thread::sleep_for(std::chrono::milliseconds{100});
+  application.traffic(Traffic::unknown);
+  std::this_thread::sleep_for(std::chrono::milliseconds{30});
+  application.stop();
+  EXPECT_GT(application.alone().count(), 3U);
+  EXPECT_LE(application.alone().count(), 110U);
+  EXPECT_EQ(application.loaded().count(), 0U);
+}
+
+TEST(Application, LostTimeByByte) {
+  // A quarter of the processor lost at 8 Gbit/s: 0.25 ns of each ns, 1 B each.
+  EXPECT_DOUBLE_EQ(cpu_per_byte(75, 100, 8e9), 0.25);
+  EXPECT_EQ(cpu_per_byte(75, 100, 0), 0);
+  EXPECT_EQ(cpu_per_byte(75, 0, 8e9), 0);
+}
+
+Attempt<ClientResult> load(std::uint16_t port, Parameters parameters) {
+  parameters.try_emplace("alone", 60'000'000);
+  parameters.try_emplace("work", 3'000'000);
+  parameters.try_emplace("duration", 150'000'000);
+  Events events;
+  return run_client(towards(port, quick(std::move(parameters))), *find_workload("cpu_load"), *find_runner("cpu_load"),
+                    events, -1);
+}
+
+TEST(CpuLoad, TimesTheApplicationWithAndWithoutTraffic) {
+  ServerThread server;
+  const auto result = load(server.port(), {{"clients", 5}});
+  ASSERT_TRUE(result) << result.error().message;
+  const auto& metrics = result->server.metrics;
+  for (const auto* name : {"slowdown", "run_time", "run_time_alone", "received", "cpu_per_byte"})
+    EXPECT_TRUE(metrics.contains(name)) << name;
+  EXPECT_GE(metrics.at("run_time").samples, 3U);
+  EXPECT_GE(metrics.at("run_time_alone").samples, 3U);
+  EXPECT_NEAR(metrics.at("slowdown").value, metrics.at("run_time").value / metrics.at("run_time_alone").value, 1e-9);
+  EXPECT_GT(metrics.at("received").value, 1e6);
+  // Bytes that really arrived: TCP's own count agrees.
+  const auto bytes = static_cast<double>(metrics.at("received").samples) * 16384;
+  EXPECT_NEAR(bytes / result->server.transport->counters.at("tcp_bytes_received"), 1, 0.5);
+}
+
+TEST(CpuLoad, FortyClientsAreTheDefault) {
+  ServerThread server;
+  const auto result = load(server.port(), {{"size", 1024}});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->client.parameters.at("clients"), Value{40});
+}
+
+TEST(CpuLoad, TooFewRunsOfTheApplicationAreSaid) {
+  ServerThread server;
+  const auto result = load(server.port(), {{"clients", 1}, {"work", 200'000'000}, {"alone", 1'000'000}});
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("give a longer --duration"));
+}
+
+TEST(CpuLoad, AServerThatVanishesIsNoticed) {
+  auto server = std::make_unique<ServerThread>();
+  std::thread end{[&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds{500});
+    server->end();
+  }};
+  const auto result = load(server->port(), {{"duration", 10'000'000'000}});
+  end.join();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().status, Status::failed);
+}
+
+}  // namespace
+}  // namespace longhaul::workloads::cpu_load

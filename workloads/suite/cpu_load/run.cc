@@ -1,0 +1,135 @@
+#include "workloads/suite/cpu_load/run.hh"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "observe/placement.hh"
+#include "observe/small_file.hh"
+#include "workloads/protocols/stream.hh"
+#include "workloads/suite/cpu_load/application.hh"
+
+namespace longhaul::workloads::cpu_load {
+namespace {
+
+constexpr std::uint64_t kFewest = 3;  // runs of the application with and without traffic
+
+stream::Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
+  return {.op = transport == "tcp" ? "stream" : "write",
+          .size = static_cast<std::size_t>(integer(parameters, spec.parameters, "size")),
+          .depth = static_cast<std::size_t>(integer(parameters, spec.parameters, "depth"))};
+}
+
+stream::Options options_of(const Session& session) {
+  return options_of(session.spec(), session.parameters(), session.transport());
+}
+
+Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
+                             Role role) {
+  auto plan = stream::plan_of(options_of(spec, parameters, transport), role,
+                              static_cast<std::size_t>(integer(parameters, spec.parameters, "clients")));
+  if (!plan) return plan;
+  adapt(*plan, spec, parameters, transport);
+  plan->sleeping = transport == "tcp";
+  return plan;
+}
+
+Metric plain(double value, std::uint64_t samples) {
+  return {.value = value, .samples = samples, .distribution = {}, .raw = {}};
+}
+
+std::map<std::string, Metric> client(ClientSession& session) {
+  const auto options = options_of(session);
+  stream::Meter meter;
+  Lanes lanes;
+  for (const auto& connection : session.connections())
+    lanes.push_back(std::make_unique<stream::Poster>(*connection, options, meter));
+  session.await_prepared();
+  session.measure(lanes, {});
+  if (options.op == "stream") return {};
+  return {{"received", plain(meter.rate(), meter.arrivals())}};
+}
+
+// Where both ends share a machine its kernel receives a packet on the processor that sent it: the application on the
+// server would not feel the traffic, and soft RDMA would look like an adapter.
+void check_placement(const std::string& netdev) {
+  const auto own = own_processors();
+  if (own.size() >= std::thread::hardware_concurrency() || netdev == "lo") return;
+  const auto receiving = observe::receive_processors(netdev);
+  const bool here = !receiving.empty() && std::all_of(receiving.begin(), receiving.end(), [&](int cpu) {
+    return std::find(own.begin(), own.end(), cpu) != own.end();
+  });
+  if (here) return;
+  throw Unsupported(fmt::format(
+      "packets for {} are processed on {}, not on the server's processors ({}): the application would not feel them; "
+      "steer them there (rps_cpus; for a lab: longhaul lab up --steer, longhaul run --lab --steer)",
+      netdev, receiving.empty() ? "the sender's processor" : fmt::format("processors {}", fmt::join(receiving, ", ")),
+      fmt::join(own, ", ")));
+}
+
+std::map<int, std::uint64_t> network_softirqs() {
+  return observe::parse_softirqs(observe::small_file("/proc/softirqs").value_or(""), "NET_RX");
+}
+
+// How often the network's receive softirq ran on the server's processors and elsewhere while the window was open.
+void count_softirqs(ServerSession& session, const std::map<int, std::uint64_t>& before) {
+  const auto own = own_processors();
+  for (const auto& [cpu, count] : network_softirqs()) {
+    const auto it = before.find(cpu);
+    const bool here = std::find(own.begin(), own.end(), cpu) != own.end();
+    session.count(here ? "net_rx_softirqs_here" : "net_rx_softirqs_elsewhere",
+                  static_cast<double>(count - (it == before.end() ? 0 : it->second)));
+  }
+}
+
+std::map<std::string, Metric> server(ServerSession& session) {
+  const auto options = options_of(session);
+  check_placement(session.connections().front()->facts().netdev);
+  stream::Meter meter;
+  Lanes lanes;
+  if (options.op == "stream")
+    for (const auto& connection : session.connections())
+      lanes.push_back(std::make_unique<stream::Receiver>(*connection, options, meter));
+  Application application{session.number("work")};
+  application.traffic(Traffic::none);
+  session.idle(session.number("alone"));
+  application.traffic(Traffic::unknown);
+  session.prepared();
+  std::map<int, std::uint64_t> softirqs;
+  session.on_window([&] {
+    softirqs = network_softirqs();
+    application.traffic(Traffic::full);
+  });
+  session.serve(lanes, true);
+  count_softirqs(session, softirqs);
+  application.traffic(Traffic::unknown);
+  application.stop();
+  const auto received = meter.rate();
+  const auto& alone = application.alone();
+  const auto& loaded = application.loaded();
+  if (alone.count() < kFewest || loaded.count() < kFewest)
+    throw std::runtime_error(
+        fmt::format("the application ran {} times without and {} times with traffic, {} are needed: give a longer "
+                    "--duration and --alone, or less --work",
+                    alone.count(), loaded.count(), kFewest));
+  if (options.op == "write")
+    for (const auto& connection : session.connections()) stream::verify(connection->memory(), options);
+  const auto quiet = alone.quantile(0.5);
+  const auto busy = loaded.quantile(0.5);
+  std::map<std::string, Metric> metrics{{"slowdown", plain(busy / quiet, loaded.count())},
+                                        {"run_time", to_metric({.histogram = loaded, .raw = {}})},
+                                        {"run_time_alone", to_metric({.histogram = alone, .raw = {}})}};
+  if (options.op == "stream") metrics["received"] = plain(received, meter.arrivals());
+  const auto rate = options.op == "stream" ? received : session.peer_metric("received");
+  if (rate > 0) metrics["cpu_per_byte"] = plain(cpu_per_byte(quiet, busy, rate), loaded.count());
+  return metrics;
+}
+
+}  // namespace
+
+Runner runner() {
+  return {.workload = "cpu_load", .plan = plan, .client = client, .server = server};
+}
+
+}  // namespace longhaul::workloads::cpu_load
