@@ -126,8 +126,10 @@ std::string format_span(Nanoseconds span) {
 }
 
 std::string format_measure(double value, const std::string& unit) {
-  if (unit != "ns") return fmt::format("{:.4g} {}", value, unit);
-  return fmt::format("{:.1f} us", value / 1e3);  // one unit everywhere, so that figures compare at a glance
+  // One unit everywhere, so that figures compare at a glance.
+  if (unit == "ns") return fmt::format("{:.1f} us", value / 1e3);
+  if (unit == "bit/s") return fmt::format("{:.1f} Mbit/s", value / 1e6);
+  return unit == "1" ? fmt::format("{:.4g}", value) : fmt::format("{:.4g} {}", value, unit);
 }
 
 std::unique_ptr<Sink> make_text_sink(std::FILE* out, bool live, std::chrono::seconds pace) {

@@ -79,14 +79,16 @@ Series advantages(const Claim& claim, const std::vector<Match>& matches) {
 Finding about_equal(const Claim& claim, const std::vector<Match>& matches) {
   auto series = advantages(claim, matches);
   std::vector<Judgement> judgements;
-  const Ratio* farthest = nullptr;
-  for (const auto& ratio : series.ratios) {
-    judgements.push_back(equal_within(ratio, kAboutEqual));
-    const auto off = [](const Ratio& one) { return one.value > 0 ? std::max(one.value, 1 / one.value) : 0; };
-    if (farthest == nullptr || off(ratio) > off(*farthest)) farthest = &ratio;
+  const auto off = [](const Evidence& one) {
+    return one.ratio.value > 0 ? std::max(one.ratio.value, 1 / one.ratio.value) : 0;
+  };
+  const Evidence* farthest = &series.evidence.front();
+  for (const auto& one : series.evidence) {
+    judgements.push_back(equal_within(one.ratio, kAboutEqual));
+    if (off(one) > off(*farthest)) farthest = &one;
   }
-  const auto reason = fmt::format("sockets / RDMA at {} points is at most {:.2f} away from equal (as a factor)",
-                                  matches.size(), std::max(farthest->value, 1 / farthest->value));
+  const auto reason = fmt::format("farthest from equal of {}: sockets / RDMA is {:.2f} at {}", matches.size(),
+                                  farthest->ratio.value, farthest->at);
   return conclude(all_of(judgements), reason, std::move(series.evidence));
 }
 

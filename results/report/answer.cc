@@ -122,8 +122,12 @@ std::string name_of(const Pairing& pairing, const Vocabulary& vocabulary) {
   if (op != nullptr && op->fallback != Value{pairing.op}) name += " " + pairing.op;
   if (const auto* size = vocabulary.parameter(pairing.workload, "size"); size != nullptr)
     name += ", " + spaced(vocabulary.spelt(pairing.workload, pairing.conditions, "size"));
+  // How long a cell is measured is not what it is.
+  const auto is_pace = [](const std::string& axis) {
+    return axis == "duration" || axis == "warmup" || axis == "min_samples" || axis == "timeout";
+  };
   for (const auto& [axis, value] : pairing.conditions)
-    if (axis != "size")
+    if (axis != "size" && !is_pace(axis))
       name += fmt::format(", {} {}", axis, vocabulary.spelt(pairing.workload, pairing.conditions, axis));
   return name;
 }
@@ -163,6 +167,7 @@ Answer answer_of(const Summary& summary, const std::vector<Pairing>& pairings, c
   std::map<std::int64_t, Range> by_delay;
   for (const auto& pairing : pairings) {
     if (pairing.workload != workload || pairing.metric != metric) continue;
+    if (pairing.conditions.contains("path")) continue;  // a LAN is another link
     pairs.push_back(&pairing);
     if (std::find(providers.begin(), providers.end(), pairing.provider) == providers.end())
       providers.push_back(pairing.provider);

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -258,15 +259,31 @@ TEST(Campaign, RepeatHasItsDefaults) {
   EXPECT_DOUBLE_EQ(adaptive->repeat.precision.value_or(0), 0.05);
 }
 
-TEST(QuickCampaign, Has32CellsWithTheRealCatalog) {
-  std::ifstream in{std::string{LONGHAUL_SOURCE_DIR} + "/campaigns/quick.yaml"};
+// A file of campaigns/ with the real catalog.
+Result<Campaign> ready(const std::string& name) {
+  std::ifstream in{std::string{LONGHAUL_SOURCE_DIR} + "/campaigns/" + name};
   std::stringstream text;
   text << in.rdbuf();
-  auto file = parse_campaign("quick.yaml", text.str());
-  ASSERT_TRUE(file) << file.error().message;
-  const auto campaign =
-      understand(std::move(*file),
-                 {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = workloads::catalog()});
+  auto file = parse_campaign(name, text.str());
+  if (!file) return tl::unexpected(file.error());
+  return understand(
+      std::move(*file),
+      {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = workloads::catalog()});
+}
+
+TEST(ReadyCampaigns, AllAreUnderstoodAndCanBeDone) {
+  for (const auto& entry : std::filesystem::directory_iterator{std::string{LONGHAUL_SOURCE_DIR} + "/campaigns"}) {
+    const auto campaign = ready(entry.path().filename());
+    ASSERT_TRUE(campaign) << campaign.error().message;
+    const auto cells = expand(*campaign);
+    ASSERT_TRUE(cells) << cells.error().message;
+    EXPECT_GE(campaign->repeat.min, 6) << entry.path();  // else no interval
+    for (const auto& cell : *cells) EXPECT_EQ(cell.unsupported, "") << entry.path() << " " << describe(*campaign, cell);
+  }
+}
+
+TEST(QuickCampaign, Has32CellsWithTheRealCatalog) {
+  const auto campaign = ready("quick.yaml");
   ASSERT_TRUE(campaign) << campaign.error().message;
   const auto cells = expand(*campaign);
   ASSERT_TRUE(cells) << cells.error().message;

@@ -91,6 +91,8 @@ TEST(Events, SpansReadAsPeopleSayThem) {
   EXPECT_EQ(format_span(seconds{247}), "4:07 min");
   EXPECT_EQ(format_span(seconds{3723}), "1:02:03 h");
   EXPECT_EQ(format_measure(1'234'500, "ns"), "1234.5 us");
+  EXPECT_EQ(format_measure(1'234'500, "bit/s"), "1.2 Mbit/s");
+  EXPECT_EQ(format_measure(0.25, "1"), "0.25");
 }
 
 TEST(Events, PlainTextKeepsWarningsAndEveryFailureAndSomeProgress) {

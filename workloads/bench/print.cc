@@ -16,12 +16,12 @@ struct Percentile {
 constexpr Percentile kPercentiles[] = {
     {"p50", 0.5, 1}, {"p90", 0.9, 10}, {"p99", 0.99, 100}, {"p99.9", 0.999, 1000}, {"p99.99", 0.9999, 10000}};
 
-// ns are shown as us.
+// ns are shown as us, bit/s as Mbit/s.
 double shown(const MetricSpec& spec, double value) {
-  return spec.unit == "ns" ? value / 1000 : value;
+  return spec.unit == "ns" ? value / 1e3 : spec.unit == "bit/s" ? value / 1e6 : value;
 }
 std::string shown_unit(const MetricSpec& spec) {
-  return spec.unit == "ns" ? "us" : spec.unit;
+  return spec.unit == "ns" ? "us" : spec.unit == "bit/s" ? "Mbit/s" : spec.unit;
 }
 
 Histogram histogram_of(const Metric& metric) {

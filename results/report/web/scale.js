@@ -47,6 +47,10 @@ function ratioText(ratio) {
 // A value in its metric's unit.
 function inUnit(value, unit, significant = 4) {
   if (value === null || value === undefined) return BLANK;
+  if (unit === 'bit/s') {
+    const [name, size] = [['Gbit/s', 1e9], ['Mbit/s', 1e6], ['kbit/s', 1e3]].find(([, least]) => Math.abs(value) >= least) ?? ['bit/s', 1];
+    return `${digits(value / size, significant)} ${name}`;
+  }
   return unit === 'ns' ? time(value, significant) : `${digits(value, significant)} ${unit === '1' ? '' : unit}`.trim();
 }
 
