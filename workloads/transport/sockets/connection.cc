@@ -43,7 +43,8 @@ SocketsConnection::SocketsConnection(OwnFd fd, const ConnectionPlan& plan) : fd_
   for (auto limit : {size_buffer(fd_.get(), SO_SNDBUF, "send", wanted, send_buffer_limits()),
                      size_buffer(fd_.get(), SO_RCVBUF, "receive", wanted, receive_buffer_limits())})
     if (!limit.empty()) limits_.push_back(std::move(limit));
-  for (std::uint32_t i = 0; i < plan.receives; ++i) post_receive(plan.receive_offset + i * plan.receive_stride, plan.receive_length);
+  for (std::uint32_t i = 0; i < plan.receives; ++i)
+    post_receive(plan.receive_offset + i * plan.receive_stride, plan.receive_length);
 }
 
 Attempt<std::unique_ptr<SocketsConnection>> SocketsConnection::open(OwnFd fd, const ConnectionPlan& plan) {

@@ -69,7 +69,8 @@ VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice
   check(::fcntl(completion_channel_->fd, F_SETFL, flags | O_NONBLOCK), "make a completion channel non-blocking");
 
   create_queue_pair(plan, rtt, limits);
-  for (std::uint32_t i = 0; i < plan.receives; ++i) post_receive(plan.receive_offset + i * plan.receive_stride, plan.receive_length);
+  for (std::uint32_t i = 0; i < plan.receives; ++i)
+    post_receive(plan.receive_offset + i * plan.receive_stride, plan.receive_length);
 }
 
 void VerbsConnection::create_queue_pair(const ConnectionPlan& plan, Nanoseconds rtt, const ibv_device_attr& limits) {
