@@ -11,6 +11,7 @@ namespace longhaul::workloads {
 namespace {
 
 constexpr int kResolveMilliseconds = 5000;
+constexpr int kPortTries = 10;
 
 CmId create_id(rdma_event_channel* channel) {
   rdma_cm_id* id = nullptr;
@@ -50,6 +51,29 @@ void set_ack_timeout(rdma_cm_id* id, Nanoseconds rtt) {
     log::debug("this kernel keeps its own ack time-out: {}", errno_text(errno));
 }
 
+// One connection on its way to the peer: device settled, address and route resolved.
+struct Resolved {
+  EventChannel channel;
+  CmId id;
+};
+
+Attempt<Resolved> resolve_one(SocketAddress from, SocketAddress to, Nanoseconds rtt, const Patience& patience,
+                              const std::string& attempted) {
+  Resolved one{open_channel(), {}};
+  one.id = create_id(one.channel.get());
+  if (auto bound = bind_to(one.id.get(), from, "", false); !bound) return tl::unexpected(bound.error());
+  if (::rdma_resolve_addr(one.id.get(), nullptr, to.get(), kResolveMilliseconds) != 0)
+    return failed("{}: {}", attempted, errno_text(errno));
+  if (const auto event = expect_event(one.channel.get(), RDMA_CM_EVENT_ADDR_RESOLVED, patience, attempted); !event)
+    return tl::unexpected(event.error());
+  set_ack_timeout(one.id.get(), rtt);
+  if (::rdma_resolve_route(one.id.get(), kResolveMilliseconds) != 0)
+    return failed("{}: {}", attempted, errno_text(errno));
+  if (const auto event = expect_event(one.channel.get(), RDMA_CM_EVENT_ROUTE_RESOLVED, patience, attempted); !event)
+    return tl::unexpected(event.error());
+  return one;
+}
+
 }  // namespace
 
 Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const SocketAddress& peer,
@@ -87,12 +111,19 @@ Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const Socke
     if (const auto event = expect_event(channel.get(), RDMA_CM_EVENT_ROUTE_RESOLVED, patience, attempted); !event)
       return tl::unexpected(event.error());
     auto connection = VerbsConnection::open(std::move(channel), std::move(id), used, plan, rtt);
-    if (!connection) return tl::unexpected(connection.error());
-    const auto own = encode((*connection)->introduction(session, static_cast<std::uint16_t>(connections.size())));
-    auto parameters = (*connection)->parameters();
-    parameters.private_data = own.data();
-    parameters.private_data_len = own.size();
-    if (::rdma_connect((*connection)->id(), &parameters) != 0) return failed("{}: {}", attempted, errno_text(errno));
+    for (int tries = 1;; ++tries) {
+      if (!connection) return tl::unexpected(connection.error());
+      const auto own = encode((*connection)->introduction(session, static_cast<std::uint16_t>(connections.size())));
+      auto parameters = (*connection)->parameters();
+      parameters.private_data = own.data();
+      parameters.private_data_len = own.size();
+      if (::rdma_connect((*connection)->id(), &parameters) == 0) break;
+      // rdma_cm chose a port that a TCP socket has or had a minute ago; siw connects by TCP and so cannot have it.
+      if (errno != EADDRINUSE || tries == kPortTries) return failed("{}: {}", attempted, errno_text(errno));
+      auto again = resolve_one(from, to, rtt, patience, attempted);
+      if (!again) return tl::unexpected(again.error());
+      connection = VerbsConnection::open(std::move(again->channel), std::move(again->id), used, plan, rtt);
+    }
     connections.push_back(std::move(*connection));
   }
   for (auto& connection : connections) {
