@@ -11,24 +11,12 @@
 #include "common/error.hh"
 #include "common/fd.hh"
 #include "observe/clock.hh"
+#include "observe/fields.hh"
 
 namespace longhaul::observe {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-
-// Consumes one field that spaces delimit.
-std::string_view take_field(std::string_view& line) {
-  const auto start = line.find_first_not_of(' ');
-  if (start == std::string_view::npos) {
-    line = {};
-    return {};
-  }
-  const auto stop = std::min(line.find(' ', start), line.size());
-  const auto field = line.substr(start, stop - start);
-  line.remove_prefix(stop);
-  return field;
-}
 
 std::string read_all(const char* path) {
   const OwnFd fd{check(::open(path, O_RDONLY | O_CLOEXEC), fmt::format("opening {}", path))};
@@ -50,8 +38,7 @@ std::int64_t nanoseconds(const timeval& t) {
 Result<std::map<int, CpuTimes>> parse_proc_stat(std::string_view text, std::int64_t ticks_per_second) {
   std::map<int, CpuTimes> cpus;
   while (!text.empty()) {
-    auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    auto line = take_line(text);
     if (!line.starts_with("cpu")) break;  // the processors come first; what follows is long (interrupts)
     const auto name = take_field(line).substr(3);
     if (name.empty()) continue;  // the sum

@@ -1,27 +1,16 @@
 #include "observe/placement.hh"
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <set>
 
+#include "observe/fields.hh"
 #include "observe/small_file.hh"
 
 namespace longhaul::observe {
 namespace {
 
 constexpr int kDigit = 4;  // processors by hexadecimal digit
-
-std::vector<std::string_view> words(std::string_view line) {
-  std::vector<std::string_view> found;
-  while (true) {
-    const auto start = line.find_first_not_of(" \t");
-    if (start == std::string_view::npos) return found;
-    const auto stop = std::min(line.find_first_of(" \t", start), line.size());
-    found.push_back(line.substr(start, stop - start));
-    line.remove_prefix(stop);
-  }
-}
 
 }  // namespace
 
@@ -54,31 +43,25 @@ std::vector<int> receive_processors(const std::string& netdev) {
 
 std::map<int, std::uint64_t> parse_softirqs(std::string_view text, std::string_view name) {
   std::vector<int> cpus;
-  std::map<int, std::uint64_t> counts;
+  auto header = take_line(text);
+  for (auto field = take_field(header); !field.empty(); field = take_field(header)) {
+    int cpu = 0;
+    if (!field.starts_with("CPU") ||
+        std::from_chars(field.data() + 3, field.data() + field.size(), cpu).ec != std::errc{})
+      return {};
+    cpus.push_back(cpu);
+  }
   while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const auto fields = words(line);
-    if (fields.empty()) continue;
-    if (cpus.empty()) {
-      for (const auto& field : fields) {
-        int cpu = 0;
-        if (!field.starts_with("CPU") ||
-            std::from_chars(field.data() + 3, field.data() + field.size(), cpu).ec != std::errc{})
-          return {};
-        cpus.push_back(cpu);
-      }
-      continue;
-    }
-    if (fields.front() != std::string{name} + ":" || fields.size() < cpus.size() + 1) continue;
-    for (std::size_t i = 0; i < cpus.size(); ++i) {
-      std::uint64_t count = 0;
-      std::from_chars(fields[i + 1].data(), fields[i + 1].data() + fields[i + 1].size(), count);
-      counts[cpus[i]] = count;
+    auto line = take_line(text);
+    if (take_field(line) != std::string{name} + ":") continue;
+    std::map<int, std::uint64_t> counts;
+    for (const int cpu : cpus) {
+      const auto field = take_field(line);
+      if (std::from_chars(field.data(), field.data() + field.size(), counts[cpu]).ec != std::errc{}) return {};
     }
     return counts;
   }
-  return counts;
+  return {};
 }
 
 }  // namespace longhaul::observe

@@ -13,12 +13,6 @@ namespace {
 
 namespace json = boost::json;
 
-std::int64_t on_axis(const Parameters& parameters, const std::string& axis) {
-  const auto it = parameters.find(axis);
-  const auto* value = it == parameters.end() ? nullptr : std::get_if<std::int64_t>(&it->second);
-  return value == nullptr ? 0 : *value;
-}
-
 // Each cell of another protocol with its eager twin.
 std::vector<Match> eager_twins(const std::vector<CellSummary>& cells) {
   std::map<Parameters, const CellSummary*> eager;
@@ -51,7 +45,7 @@ std::map<std::string, std::vector<Match>> matches_of(const Claim& claim, const s
     if (!claim.concerns(parameters) ||
         !claim.concerns(vocabulary.completed(match.rival->workload, match.rival->parameters)))
       continue;
-    match.x = on_axis(parameters, claim.x);
+    match.x = number_of(parameters, claim.x);
     matches[group_of(claim, *match.cell, vocabulary)].push_back(match);
   }
   for (auto& [group, list] : matches)

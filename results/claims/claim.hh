@@ -61,4 +61,7 @@ struct Claim {
   std::string needs_hardware = {};
 };
 
+/// An axis's number, base units; 0 where it is absent or a word.
+std::int64_t number_of(const Parameters& parameters, const std::string& name);
+
 }  // namespace longhaul::results

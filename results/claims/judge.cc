@@ -9,18 +9,6 @@ constexpr double kAlike = 1.05;
 
 }  // namespace
 
-const char* to_text(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::holds:
-      return "holds";
-    case Verdict::does_not_hold:
-      return "does not hold";
-    case Verdict::not_decidable:
-      break;
-  }
-  return "not decidable here";
-}
-
 Judgement equal_within(const Ratio& ratio, double factor) {
   if (!ratio.interval) return Judgement::unsure;
   const auto& [low, high, level] = *ratio.interval;

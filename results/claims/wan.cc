@@ -17,12 +17,6 @@ constexpr const char* kProcessor = "what an adapter takes off the processor is a
 constexpr std::int64_t kKibi = 1024;
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-std::int64_t number(const Parameters& parameters, const char* name) {
-  const auto it = parameters.find(name);
-  const auto* value = it == parameters.end() ? nullptr : std::get_if<std::int64_t>(&it->second);
-  return value == nullptr ? 0 : *value;
-}
-
 bool is(const Parameters& parameters, const char* name, const char* word) {
   const auto it = parameters.find(name);
   return it != parameters.end() && it->second == Value{std::string{word}};
@@ -37,7 +31,7 @@ bool on_wan(const Parameters& parameters) {
 }
 
 bool no_delay(const Parameters& parameters) {
-  return number(parameters, "delay") == 0 && number(parameters, "delay_back") == 0;
+  return number_of(parameters, "delay") == 0 && number_of(parameters, "delay_back") == 0;
 }
 
 Kind kind_of(const std::string& axis) {
@@ -248,7 +242,7 @@ const std::vector<Claim>& wan_claims() {
        .x = "delay",
        .concerns =
            [](const Parameters& p) {
-             return on_wan(p) && !no_delay(p) && number(p, "size") == kKibi && rdma_by(p, "write");
+             return on_wan(p) && !no_delay(p) && number_of(p, "size") == kKibi && rdma_by(p, "write");
            },
        .check = about_equal},
       {.id = "W3",
@@ -274,7 +268,8 @@ const std::vector<Claim>& wan_claims() {
        .x = "delay",
        .concerns =
            [](const Parameters& p) {
-             return on_wan(p) && number(p, "compute") == 242'000 && rdma_by(p, "write") && !is(p, "progress", "thread");
+             return on_wan(p) && number_of(p, "compute") == 242'000 && rdma_by(p, "write") &&
+                    !is(p, "progress", "thread");
            },
        .check = lead_shrinks},
       {.id = "W5",
@@ -301,7 +296,7 @@ const std::vector<Claim>& wan_claims() {
        .x = "delay",
        .concerns =
            [](const Parameters& p) {
-             return on_wan(p) && number(p, "load") == 10 * kMillisecond && rdma_by(p, "read");
+             return on_wan(p) && number_of(p, "load") == 10 * kMillisecond && rdma_by(p, "read");
            },
        .check = lead_shrinks},
       {.id = "W7",
@@ -323,7 +318,7 @@ const std::vector<Claim>& wan_claims() {
        .workload = "cpu_load",
        .metric = "slowdown",
        .x = "delay",
-       .concerns = [](const Parameters& p) { return on_wan(p) && number(p, "size") == 16 * kKibi; },
+       .concerns = [](const Parameters& p) { return on_wan(p) && number_of(p, "size") == 16 * kKibi; },
        .check = application_is_not_slowed,
        .needs_hardware = kProcessor},
       {.id = "W9",
@@ -333,7 +328,8 @@ const std::vector<Claim>& wan_claims() {
        .workload = "latency",
        .metric = "latency",
        .x = "size",
-       .concerns = [](const Parameters& p) { return !on_wan(p) && number(p, "size") <= kKibi && rdma_by(p, "write"); },
+       .concerns =
+           [](const Parameters& p) { return !on_wan(p) && number_of(p, "size") <= kKibi && rdma_by(p, "write"); },
        .check = about_half,
        .needs_hardware = "half the latency is a claim about an adapter's speed"},
       {.id = "W10",

@@ -34,6 +34,7 @@ Session::Session(const WorkloadSpec& spec, Role role, Parameters parameters, con
       parameters_(std::move(parameters)),
       unused_(plan.unused),
       connections_(std::move(connections)),
+      transport_name_(connections_.front()->facts().transport),
       control_(control),
       events_(events),
       stop_(stop),
@@ -169,8 +170,7 @@ NodeRecord ClientSession::finish(const std::map<std::string, Metric>& metrics) {
   ControlMessage stop;
   stop.kind = ControlKind::window_stop;
   stop.record.emplace();
-  for (const auto& [name, metric] : metrics)
-    stop.record->metrics[name] = {.value = metric.value, .samples = metric.samples, .distribution = {}, .raw = {}};
+  for (const auto& [name, metric] : metrics) stop.record->metrics[name] = to_metric(metric.value, metric.samples);
   control_.send(stop, patience());
   auto answer = control_.receive(patience(), "the server's record");
   if (!answer) throw PeerFailed(answer.error().message);
@@ -242,6 +242,10 @@ Metric to_metric(const Samples& samples) {
   metric.distribution = to_data(samples.histogram);
   metric.raw = samples.raw;
   return metric;
+}
+
+Metric to_metric(double value, std::uint64_t samples) {
+  return {.value = value, .samples = samples, .distribution = {}, .raw = {}};
 }
 
 Result<Parameters> complete(const WorkloadSpec& spec, const Parameters& given) {

@@ -43,7 +43,7 @@ class Session {
 
   const WorkloadSpec& spec() const { return spec_; }
   const Parameters& parameters() const { return parameters_; }
-  std::string transport() const { return connections_.front()->facts().transport; }
+  const std::string& transport() const { return transport_name_; }
   std::int64_t number(std::string_view name) const { return integer(parameters_, spec_.parameters, name); }
   std::string word(std::string_view name) const { return text(parameters_, spec_.parameters, name); }
   const Connections& connections() const { return connections_; }
@@ -75,6 +75,7 @@ class Session {
   Parameters parameters_;
   std::vector<std::string> unused_;
   Connections connections_;
+  std::string transport_name_;
   ControlChannel& control_;
   Events& events_;
   int stop_;
@@ -149,6 +150,8 @@ class ServerSession : public Session {
 
 /// A histogram and its raw samples as a record's metric.
 Metric to_metric(const Samples& samples);
+/// A number without a distribution: a ratio, a rate. `samples`: how many operations it rests on.
+Metric to_metric(double value, std::uint64_t samples);
 
 /// `given` with the spec's defaults filled in; refuses unknown names and values out of range.
 Result<Parameters> complete(const WorkloadSpec& spec, const Parameters& given);

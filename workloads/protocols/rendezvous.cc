@@ -19,25 +19,6 @@ std::size_t pages(std::size_t bytes) {
   return (bytes + kPage - 1) / kPage * kPage;
 }
 
-// Where things lie in either end's memory: the application's two buffers, what goes out through the middleware, and the
-// ring of what comes in.
-struct Layout {
-  explicit Layout(const Options& options)
-      : in(pages(options.size)),
-        control(2 * pages(options.size)),
-        bounce(control + kPage),
-        stride(pages(kControlSize + (options.protocol == Protocol::eager ? options.size : 0))),
-        ring(bounce + stride),
-        total(ring + kSlots * stride) {}
-  static constexpr std::size_t out = 0;
-  std::size_t in;
-  std::size_t control;  // kControls of them in turn: an adapter may read one after the next is written
-  std::size_t bounce;   // an eager message on its way out
-  std::size_t stride;
-  std::size_t ring;
-  std::size_t total;
-};
-
 std::size_t message_length(const Options& options) {
   return kControlSize + (options.protocol == Protocol::eager ? options.size : 0);
 }
@@ -49,6 +30,14 @@ const char* name_of(Control kind) {
 }
 
 }  // namespace
+
+Layout::Layout(const Options& options)
+    : in(pages(options.size)),
+      control(2 * pages(options.size)),
+      bounce(control + kPage),
+      stride(pages(message_length(options))),
+      ring(bounce + stride),
+      total(ring + kSlots * stride) {}
 
 Protocol protocol_of(const std::string& word) {
   if (word == "write") return Protocol::write;
@@ -75,9 +64,10 @@ Attempt<ConnectionPlan> plan_of(const Options& options) {
 Exchange::Exchange(Connection& connection, const Options& options, Role role)
     : connection_(connection),
       options_(options),
+      layout_(options),
       client_(role == Role::client),
       out_(connection.memory().subspan(Layout::out, options.size)),
-      in_(connection.memory().subspan(Layout{options}.in, options.size)),
+      in_(connection.memory().subspan(layout_.in, options.size)),
       outgoing_(client_ ? Direction::ping : Direction::pong),
       incoming_(client_ ? Direction::pong : Direction::ping) {
   pingpong::fill(out_, outgoing_, 0, 0);
@@ -105,11 +95,10 @@ void Exchange::send_message() {
     expect(kControlSize);
     return;
   }
-  const Layout layout{options_};
-  auto bounce = connection_.memory().subspan(layout.bounce);
+  auto bounce = connection_.memory().subspan(layout_.bounce);
   std::memcpy(bounce.data() + kControlSize, out_.data(), out_.size());
   control(Control::data, true);
-  sent();
+  await_message();
 }
 
 void Exchange::await_message() {
@@ -133,7 +122,6 @@ bool Exchange::received() {
 }
 
 bool Exchange::handle(const Completion& completion) {
-  const Layout layout{options_};
   if (completion.kind == Completion::Kind::fetched) {
     control(Control::fin, false);
     return received();
@@ -147,19 +135,19 @@ bool Exchange::handle(const Completion& completion) {
       data.operation = options_.stream ? Operation::send : Operation::write;
       data.local = Layout::out;
       data.length = options_.size;
-      data.remote = layout.in;
+      data.remote = layout_.in;
       data.signaled = false;
       data.more = !options_.stream;
       connection_.post(data);
       ++trips_;
       if (!options_.stream) control(Control::fin, false);
-      sent();
+      await_message();
       return false;
     }
     case Step::await_fin:
       check(Control::fin);
       consume();
-      sent();
+      await_message();
       return false;
     case Step::await_data:
       check(Control::data);
@@ -172,14 +160,14 @@ bool Exchange::handle(const Completion& completion) {
       if (options_.protocol == Protocol::write) {
         step_ = Step::await_placed;
         if (options_.stream)
-          expect_here(layout.in, options_.size);
+          expect_here(layout_.in, options_.size);
         else
           expect(kControlSize);
         control(Control::reply, true);
       } else {
         Request fetch;
         fetch.operation = Operation::read;
-        fetch.local = layout.in;
+        fetch.local = layout_.in;
         fetch.length = options_.size;
         fetch.remote = Layout::out;
         connection_.post(fetch);
@@ -201,15 +189,14 @@ bool Exchange::handle(const Completion& completion) {
 }
 
 void Exchange::control(Control kind, bool on_path) {
-  const Layout layout{options_};
-  const auto at = kind == Control::data ? layout.bounce : layout.control + next_control_ * kControlSize;
+  const auto at = kind == Control::data ? layout_.bounce : layout_.control + next_control_ * kControlSize;
   next_control_ = (next_control_ + 1) % kControls;
   auto message = connection_.memory().subspan(at, kControlSize);
   std::memset(message.data(), 0, message.size());
   message[0] = std::byte{static_cast<std::uint8_t>(kind)};
   message[4] = std::byte{sequence_};
   // Where the data is, or is to go: the same place at both ends of this benchmark, but it is sent each time.
-  const std::uint64_t address = kind == Control::reply ? layout.in : Layout::out;
+  const std::uint64_t address = kind == Control::reply ? layout_.in : Layout::out;
   std::memcpy(message.data() + 8, &address, sizeof address);
   Request request;
   request.operation = Operation::send;
@@ -222,8 +209,7 @@ void Exchange::control(Control kind, bool on_path) {
 
 // A stream has no message boundaries: what comes next is told to it. Over verbs the ring is posted already.
 void Exchange::expect(std::size_t length) {
-  const Layout layout{options_};
-  expect_here(layout.ring + next_slot_ * layout.stride, length);
+  expect_here(layout_.ring + next_slot_ * layout_.stride, length);
 }
 
 void Exchange::expect_here(std::size_t offset, std::size_t length) {
@@ -231,14 +217,12 @@ void Exchange::expect_here(std::size_t offset, std::size_t length) {
 }
 
 std::span<std::byte> Exchange::slot() const {
-  const Layout layout{options_};
-  return connection_.memory().subspan(layout.ring + next_slot_ * layout.stride, layout.stride);
+  return connection_.memory().subspan(layout_.ring + next_slot_ * layout_.stride, layout_.stride);
 }
 
 // The slot may be used again.
 void Exchange::consume() {
-  const Layout layout{options_};
-  if (!options_.stream) connection_.post_receive(layout.ring + next_slot_ * layout.stride, message_length(options_));
+  if (!options_.stream) connection_.post_receive(layout_.ring + next_slot_ * layout_.stride, message_length(options_));
   next_slot_ = (next_slot_ + 1) % kSlots;
 }
 

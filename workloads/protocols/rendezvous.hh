@@ -34,6 +34,19 @@ struct Options {
 enum class Control : std::uint32_t { data = 1, start, reply, fin };
 inline constexpr std::size_t kControlSize = 16;
 
+/// Where things lie in either end's memory: the application's two buffers, what goes out through the middleware, and
+/// the ring of what comes in.
+struct Layout {
+  explicit Layout(const Options& options);
+  static constexpr std::size_t out = 0;
+  std::size_t in;
+  std::size_t control;  ///< some of them in turn: an adapter may read one after the next is written
+  std::size_t bounce;   ///< an eager message on its way out
+  std::size_t stride;   ///< of the ring
+  std::size_t ring;
+  std::size_t total;
+};
+
 Attempt<ConnectionPlan> plan_of(const Options& options);
 
 /// One end of a ping-pong of transfers, each by the same protocol.
@@ -60,7 +73,6 @@ class Exchange final : public Lane {
 
   void send_message();
   void await_message();
-  void sent() { await_message(); }
   bool received();
   bool handle(const Completion& completion);
   void control(Control kind, bool on_path);
@@ -72,6 +84,7 @@ class Exchange final : public Lane {
 
   Connection& connection_;
   Options options_;
+  Layout layout_;
   bool client_;
   std::span<std::byte> out_, in_;
   pingpong::Direction outgoing_, incoming_;

@@ -35,10 +35,6 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   return plan;
 }
 
-Metric plain(double value, std::uint64_t samples) {
-  return {.value = value, .samples = samples, .distribution = {}, .raw = {}};
-}
-
 std::map<std::string, Metric> client(ClientSession& session) {
   const auto options = options_of(session);
   stream::Meter meter;
@@ -48,7 +44,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   session.await_prepared();
   session.measure(lanes, {});
   if (options.op == "stream") return {};
-  return {{"received", plain(meter.rate(), meter.arrivals())}};
+  return {{"received", to_metric(meter.rate(), meter.arrivals())}};
 }
 
 // Where both ends share a machine its kernel receives a packet on the processor that sent it: the application on the
@@ -117,12 +113,12 @@ std::map<std::string, Metric> server(ServerSession& session) {
     for (const auto& connection : session.connections()) stream::verify(connection->memory(), options);
   const auto quiet = alone.quantile(0.5);
   const auto busy = loaded.quantile(0.5);
-  std::map<std::string, Metric> metrics{{"slowdown", plain(busy / quiet, loaded.count())},
+  std::map<std::string, Metric> metrics{{"slowdown", to_metric(busy / quiet, loaded.count())},
                                         {"run_time", to_metric({.histogram = loaded, .raw = {}})},
                                         {"run_time_alone", to_metric({.histogram = alone, .raw = {}})}};
-  if (options.op == "stream") metrics["received"] = plain(received, meter.arrivals());
+  if (options.op == "stream") metrics["received"] = to_metric(received, meter.arrivals());
   const auto rate = options.op == "stream" ? received : session.peer_metric("received");
-  if (rate > 0) metrics["cpu_per_byte"] = plain(cpu_per_byte(quiet, busy, rate), loaded.count());
+  if (rate > 0) metrics["cpu_per_byte"] = to_metric(cpu_per_byte(quiet, busy, rate), loaded.count());
   return metrics;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workloads/harness/session.hh"
+
 namespace longhaul::workloads::overlap {
 namespace {
 
@@ -11,9 +13,7 @@ constexpr double kWorkDominates = 1.5;
 }  // namespace
 
 std::map<std::string, Metric> metrics_of(Metric total, Metric pure, Metric computation) {
-  const auto derived = [&](double value) {
-    return Metric{.value = value, .samples = total.samples, .distribution = {}, .raw = {}};
-  };
+  const auto derived = [&](double value) { return to_metric(value, total.samples); };
   std::map<std::string, Metric> metrics;
   if (total.value > 0) metrics["overlap_ratio"] = derived(computation.value / total.value);
   if (pure.value > 0) {

@@ -35,8 +35,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   const auto samples = session.measure(made.lanes, {.divisor = 2});
   made.end->verify_last();
   const auto trips = static_cast<double>(made.end->trips()) / static_cast<double>(made.end->operations());
-  return {{"transfer", to_metric(samples.front())},
-          {"trips", {.value = trips, .samples = made.end->operations(), .distribution = {}, .raw = {}}}};
+  return {{"transfer", to_metric(samples.front())}, {"trips", to_metric(trips, made.end->operations())}};
 }
 
 std::map<std::string, Metric> server(ServerSession& session) {

@@ -27,7 +27,7 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
 }
 
 std::map<std::string, Metric> metrics_of(const stream::Meter& meter) {
-  return {{"throughput", {.value = meter.rate(), .samples = meter.arrivals(), .distribution = {}, .raw = {}}}};
+  return {{"throughput", to_metric(meter.rate(), meter.arrivals())}};
 }
 
 // TCP tells itself what it waited for.

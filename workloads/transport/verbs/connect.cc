@@ -57,21 +57,33 @@ struct Resolved {
   CmId id;
 };
 
-Attempt<Resolved> resolve_one(SocketAddress from, SocketAddress to, Nanoseconds rtt, const Patience& patience,
-                              const std::string& attempted) {
+// Each step begins what the next one awaits. `used` is looked up where it is given.
+Attempt<Resolved> begin(SocketAddress from, SocketAddress to, const std::string& device, RdmaDevice* used,
+                        const std::string& attempted) {
   Resolved one{open_channel(), {}};
   one.id = create_id(one.channel.get());
-  if (auto bound = bind_to(one.id.get(), from, "", false); !bound) return tl::unexpected(bound.error());
+  auto bound = bind_to(one.id.get(), from, device, used != nullptr);
+  if (!bound) return tl::unexpected(bound.error());
+  if (used != nullptr) *used = std::move(*bound);
   if (::rdma_resolve_addr(one.id.get(), nullptr, to.get(), kResolveMilliseconds) != 0)
     return failed("{}: {}", attempted, errno_text(errno));
+  return one;
+}
+
+Attempt<void> resolve_route(const Resolved& one, Nanoseconds rtt, const Patience& patience,
+                            const std::string& attempted) {
   if (const auto event = expect_event(one.channel.get(), RDMA_CM_EVENT_ADDR_RESOLVED, patience, attempted); !event)
     return tl::unexpected(event.error());
-  set_ack_timeout(one.id.get(), rtt);
+  set_ack_timeout(one.id.get(), rtt);  // before the route is resolved: the path's lifetime comes from it
   if (::rdma_resolve_route(one.id.get(), kResolveMilliseconds) != 0)
     return failed("{}: {}", attempted, errno_text(errno));
-  if (const auto event = expect_event(one.channel.get(), RDMA_CM_EVENT_ROUTE_RESOLVED, patience, attempted); !event)
-    return tl::unexpected(event.error());
-  return one;
+  return {};
+}
+
+Attempt<void> await_route(const Resolved& one, const Patience& patience, const std::string& attempted) {
+  const auto event = expect_event(one.channel.get(), RDMA_CM_EVENT_ROUTE_RESOLVED, patience, attempted);
+  if (!event) return tl::unexpected(event.error());
+  return {};
 }
 
 }  // namespace
@@ -82,35 +94,22 @@ Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const Socke
   if (const auto devices = rdma_devices(); devices.empty()) return unsupported("{}", describe(devices));
   const auto attempted = fmt::format("connect over RDMA from {} to {}", source.host(), peer.text());
   // Every step is begun for all before it is awaited for any: the path is crossed as often as for one.
-  std::vector<std::pair<EventChannel, CmId>> pending;
+  std::vector<Resolved> pending;
   RdmaDevice used;
   auto from = source;
-  auto to = peer;
   from.set_port(0);
   for (std::size_t i = 0; i < plan.connections; ++i) {
-    auto channel = open_channel();
-    auto id = create_id(channel.get());
-    if (auto bound = bind_to(id.get(), from, device, i == 0); !bound)
-      return tl::unexpected(bound.error());
-    else if (i == 0)
-      used = std::move(*bound);
-    if (::rdma_resolve_addr(id.get(), nullptr, to.get(), kResolveMilliseconds) != 0)
-      return failed("{}: {}", attempted, errno_text(errno));
-    pending.emplace_back(std::move(channel), std::move(id));
+    auto one = begin(from, peer, device, i == 0 ? &used : nullptr, attempted);
+    if (!one) return tl::unexpected(one.error());
+    pending.push_back(std::move(*one));
   }
-  for (auto& [channel, id] : pending) {
-    if (const auto event = expect_event(channel.get(), RDMA_CM_EVENT_ADDR_RESOLVED, patience, attempted); !event)
-      return tl::unexpected(event.error());
-    set_ack_timeout(id.get(), rtt);  // before the route is resolved: the path's lifetime comes from it
-    if (::rdma_resolve_route(id.get(), kResolveMilliseconds) != 0)
-      return failed("{}: {}", attempted, errno_text(errno));
-  }
+  for (const auto& one : pending)
+    if (auto done = resolve_route(one, rtt, patience, attempted); !done) return tl::unexpected(done.error());
 
   VerbsConnections connections;
-  for (auto& [channel, id] : pending) {
-    if (const auto event = expect_event(channel.get(), RDMA_CM_EVENT_ROUTE_RESOLVED, patience, attempted); !event)
-      return tl::unexpected(event.error());
-    auto connection = VerbsConnection::open(std::move(channel), std::move(id), used, plan, rtt);
+  for (auto& one : pending) {
+    if (auto done = await_route(one, patience, attempted); !done) return tl::unexpected(done.error());
+    auto connection = VerbsConnection::open(std::move(one.channel), std::move(one.id), used, plan, rtt);
     for (int tries = 1;; ++tries) {
       if (!connection) return tl::unexpected(connection.error());
       const auto own = encode((*connection)->introduction(session, static_cast<std::uint16_t>(connections.size())));
@@ -120,8 +119,10 @@ Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const Socke
       if (::rdma_connect((*connection)->id(), &parameters) == 0) break;
       // rdma_cm chose a port that a TCP socket has or had a minute ago; siw connects by TCP and so cannot have it.
       if (errno != EADDRINUSE || tries == kPortTries) return failed("{}: {}", attempted, errno_text(errno));
-      auto again = resolve_one(from, to, rtt, patience, attempted);
+      auto again = begin(from, peer, device, nullptr, attempted);
       if (!again) return tl::unexpected(again.error());
+      if (auto done = resolve_route(*again, rtt, patience, attempted); !done) return tl::unexpected(done.error());
+      if (auto done = await_route(*again, patience, attempted); !done) return tl::unexpected(done.error());
       connection = VerbsConnection::open(std::move(again->channel), std::move(again->id), used, plan, rtt);
     }
     connections.push_back(std::move(*connection));

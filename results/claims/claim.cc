@@ -1,0 +1,23 @@
+#include "results/claims/claim.hh"
+
+namespace longhaul::results {
+
+const char* to_text(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::holds:
+      return "holds";
+    case Verdict::does_not_hold:
+      return "does not hold";
+    case Verdict::not_decidable:
+      break;
+  }
+  return "not decidable here";
+}
+
+std::int64_t number_of(const Parameters& parameters, const std::string& name) {
+  const auto it = parameters.find(name);
+  const auto* value = it == parameters.end() ? nullptr : std::get_if<std::int64_t>(&it->second);
+  return value == nullptr ? 0 : *value;
+}
+
+}  // namespace longhaul::results
