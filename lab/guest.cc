@@ -94,7 +94,7 @@ constexpr const char* kEndSysctls =
 std::string router_lines(const std::vector<LinkEnd>& ends) {
   std::string out;
   for (const LinkEnd& end : ends)
-    out += fmt::format("address add {}/24 dev {}\nlink set {} up\nneighbour add {} lladdr {} dev {} nud permanent\n",
+    out += fmt::format("address add {}/24 dev {}\nlink set {} up\nneighbour replace {} lladdr {} dev {} nud permanent\n",
                        end.router_address, end.router_netdev(), end.router_netdev(), end.address, end.mac,
                        end.router_netdev());
   return out;
@@ -103,7 +103,7 @@ std::string router_lines(const std::vector<LinkEnd>& ends) {
 std::string end_lines(const std::vector<LinkEnd>& ends) {
   std::string out;
   for (const LinkEnd& end : ends)
-    out += fmt::format("address add {}/24 dev {}\nlink set {} up\nneighbour add {} lladdr {} dev {} nud permanent\n",
+    out += fmt::format("address add {}/24 dev {}\nlink set {} up\nneighbour replace {} lladdr {} dev {} nud permanent\n",
                        end.address, end.netdev, end.netdev, end.router_address, end.router_mac, end.netdev);
   return out;
 }

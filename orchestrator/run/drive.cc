@@ -354,6 +354,8 @@ std::optional<PlannedRun> Driver::keep(const RunRecord& record, const PlannedRun
     message += "; it is repeated";
   else if (schedule_.given_up(planned.cell))
     message += fmt::format("; given up after {} attempts", schedule_.limit(record.status));
+  else if (record.status == Status::refused)
+    message += "; it is put off until the others are through";
   emit(RunFinished{.run_id = record.run_id,
                    .cell = describe(campaign_, cells_[planned.cell]),
                    .status = record.status,

@@ -33,6 +33,7 @@ void Schedule::mark(Progress& progress, int repetition, int attempt, Status stat
   if (status == Status::unsupported) progress.unsupported = true;
   if (status == Status::ok || status == Status::limited) {
     progress.done[at] = true;
+    progress.refused_in_a_row = 0;
     if (value) progress.values.push_back(*value);
   }
 }
@@ -92,7 +93,11 @@ std::vector<Block> Schedule::blocks_of(int repetition) const {
 
 std::optional<Block> Schedule::next_block() {
   while (queue_.empty()) {
-    if (++repetition_ >= rule_.max) return std::nullopt;
+    if (++repetition_ >= rule_.max) {
+      if (!put_off_) return std::nullopt;
+      put_off_ = false;  // ends: every round has a good run, or brings a cell nearer to being given up
+      repetition_ = 0;
+    }
     queue_ = blocks_of(repetition_);
     std::reverse(queue_.begin(), queue_.end());
   }
@@ -106,8 +111,12 @@ std::optional<PlannedRun> Schedule::finished(const PlannedRun& run, Status statu
   auto& progress = progress_[run.cell];
   mark(progress, run.repetition, run.attempt, status, value);
   if (status != Status::refused && status != Status::failed) return std::nullopt;
-  if (++progress.spoilt[status] >= limit(status)) {
-    progress.given_up = true;
+  const auto spoilt = ++progress.spoilt[status];
+  if (status == Status::refused) ++progress.refused_in_a_row;
+  progress.given_up = status == Status::refused ? progress.refused_in_a_row >= kRefusalsInARow : spoilt >= attempts_;
+  if (progress.given_up) return std::nullopt;
+  if (status == Status::refused && spoilt >= kRefusals) {
+    put_off_ = true;
     return std::nullopt;
   }
   return PlannedRun{.cell = run.cell, .repetition = run.repetition, .attempt = run.attempt + 1};

@@ -33,13 +33,16 @@ struct Block {
 /// Half width of the 95 % interval of the median, as a fraction of the median; empty: too few values.
 using Precision = std::function<std::optional<double>(const std::vector<double>&)>;
 
-/// The state of a campaign: which runs exist, and what follows from them. A run that is refused or failed is repeated
-/// within its block: a failed one is tried at most `attempts` times in all, one that the WAN spoilt kRefusals times;
-/// then its cell is given up for this session. One that is unsupported ends its cell for good.
+/// The state of a campaign: which runs exist, and what follows from them. A run that failed is repeated within its
+/// block, `attempts` times in all; then its cell is given up for this session. A refused one is repeated there, too, but
+/// after kRefusals it is put off until all others are through: what spoils the WAN is mostly the machine's mood, which
+/// passes. A cell is given up when kRefusalsInARow of its runs were refused with no good one between. One that is
+/// unsupported ends its cell for good.
 class Schedule {
  public:
   static constexpr int kAttempts = 3;
-  static constexpr int kRefusals = 6;  ///< more: what was refused is the machine's mood, not the cell's nature
+  static constexpr int kRefusals = 4;
+  static constexpr int kRefusalsInARow = 16;
 
   Schedule(const std::vector<CampaignCell>& cells, RepeatRule rule, std::uint64_t seed, Precision precision,
            int attempts = kAttempts);
@@ -54,8 +57,8 @@ class Schedule {
   /// Takes the outcome of a run; returns the run to add to the end of the block when it is to be repeated.
   std::optional<PlannedRun> finished(const PlannedRun& run, Status status, std::optional<double> value);
 
-  /// How many failed, or refused, runs in a block give a cell up.
-  int limit(Status status) const { return status == Status::refused ? kRefusals : attempts_; }
+  /// How many failed runs in a block, or refused ones in a row, give a cell up.
+  int limit(Status status) const { return status == Status::refused ? kRefusalsInARow : attempts_; }
 
   /// Runs that are still to come as far as one can know: up to each cell's minimum, and one for each cell that is not
   /// yet precise.
@@ -74,7 +77,8 @@ class Schedule {
     std::vector<bool> done;         ///< by repetition
     std::vector<int> next_attempt;  ///< by repetition
     std::vector<double> values;     ///< headline metric of the runs that count
-    std::map<Status, int> spoilt;   ///< refused and failed runs of the current repetition, in this session
+    std::map<Status, int> spoilt;   ///< refused and failed runs of the current block
+    int refused_in_a_row = 0;       ///< in this session
     bool unsupported = false;
     bool given_up = false;
   };
@@ -92,6 +96,7 @@ class Schedule {
   std::unordered_map<std::string, std::size_t> index_;  ///< cell id -> cell
   std::vector<Progress> progress_;
   int repetition_ = -1;       ///< whose blocks are in `queue_`
+  bool put_off_ = false;      ///< since repetition 0 was last begun
   std::vector<Block> queue_;  ///< next one last
 };
 

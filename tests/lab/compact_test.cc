@@ -166,21 +166,28 @@ TEST_F(CompactLab, WrongDevicesAreNamedWithWhatThereIs) {
   EXPECT_NE((outcome.err + outcome.out).find("rxe_a0"), std::string::npos) << outcome.err << outcome.out;
 }
 
+// As a campaign does (orchestrator/run/wan.cc): the loop is closed in a few rounds, in each of which degen learns how
+// late its engine is here. A stall of the host spoils one of them, not all.
 TEST_F(CompactLab, DelayIsAchievedByBothEngines) {
+  constexpr int kRounds = 6;
   lab().must("client", "/tmp/degen_traffic probe $LONGHAUL_ADDR $LONGHAUL_PEER 60; true");
   for (const std::string engine : {"netem", "nfqueue"}) {
     for (const std::int64_t delay_ms : {1, 20}) {
       const auto options = "--engine " + engine + " --delay " + std::to_string(delay_ms) + "ms";
       const auto asked = static_cast<double>(delay_ms) * 1e6;
       const double tolerance = std::max(0.05 * asked, 0.2e6);
-      applied(options);  // the first time tells degen how late the engine is here
-      clear();
-      const auto state = applied(options);
-      for (const auto* way : {"forward", "back"}) {
-        const auto achieved = state.at(way).at("achieved").to_number<double>();
-        EXPECT_NEAR(achieved, asked, tolerance) << engine << " " << way << "\n" << json::serialize(state);
+      std::string rounds;
+      bool achieved = false;
+      for (int round = 0; round < kRounds && !achieved; ++round) {
+        const auto state = applied(options);
+        const auto off = [&](const char* way) {
+          return std::abs(state.at(way).at("achieved").to_number<double>() - asked);
+        };
+        achieved = off("forward") <= tolerance && off("back") <= tolerance;
+        rounds += json::serialize(state) + "\n";
+        clear();
       }
-      clear();
+      EXPECT_TRUE(achieved) << options << "\n" << rounds;
     }
   }
 }

@@ -132,7 +132,7 @@ TEST_F(Drive, RefusesWhatCannotBeMadeRightAndTriesABoundedNumberOfTimes) {
         run.message,
         HasSubstr("before the run, client to server: asked for 5.000 ms, achieved 5.300 ms, 0.050 ms are tolerated"));
   }
-  EXPECT_EQ(refused, 2 * Schedule::kRefusals);  // then the cells are given up, not tried in the second repetition
+  EXPECT_EQ(refused, 2 * Schedule::kRefusalsInARow);  // then the cells are given up
   EXPECT_EQ(good_runs().size(), 2U);
 }
 

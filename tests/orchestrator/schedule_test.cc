@@ -127,7 +127,7 @@ TEST(Schedule, RepeatsRefusedAndFailedRunsInTheirBlockWithNewAttempts) {
 TEST(Schedule, GivesACellUpAfterItsAttemptsAndGoesOn) {
   const auto cells = some_cells();
   for (const auto& [status, attempts] :
-       {std::pair{Status::failed, Schedule::kAttempts}, {Status::refused, Schedule::kRefusals}}) {
+       {std::pair{Status::failed, Schedule::kAttempts}, {Status::refused, Schedule::kRefusalsInARow}}) {
     Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 1, never_precise()};
     const auto execution =
         execute(schedule, cells, [&](const PlannedRun& run) { return run.cell == 4 ? status : Status::ok; });
@@ -135,6 +135,19 @@ TEST(Schedule, GivesACellUpAfterItsAttemptsAndGoesOn) {
     EXPECT_TRUE(schedule.given_up(4));
     EXPECT_EQ(schedule.remaining(), 0);
   }
+}
+
+TEST(Schedule, PutsWhatIsRefusedOffUntilTheOthersAreThrough) {
+  const auto cells = some_cells();
+  Schedule schedule{cells, {.min = 2, .max = 2, .precision = {}}, 1, never_precise()};
+  // A spell of bad weather that lasts for a block.
+  const auto execution = execute(schedule, cells, [](const PlannedRun& run) {
+    return run.cell == 4 && run.repetition == 0 && run.attempt < Schedule::kRefusals ? Status::refused : Status::ok;
+  });
+  EXPECT_EQ(execution.runs.size(), cells.size() * 2 + Schedule::kRefusals);
+  EXPECT_EQ(execution.runs.back(), (PlannedRun{.cell = 4, .repetition = 0, .attempt = Schedule::kRefusals}));
+  EXPECT_FALSE(schedule.given_up(4));
+  EXPECT_EQ(schedule.runs_done(4), 2);
 }
 
 TEST(Schedule, ResumeTriesAGivenUpCellAgainWithAttemptsThatAreNew) {
