@@ -21,4 +21,20 @@ inline std::int64_t wall_time() {
   return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
 }
 
+/// wall_time() less raw_time(): changes when somebody sets the wall clock.
+inline std::int64_t wall_offset() {
+  // Between the two reads the process may have been off its processor: the closest pair of a few.
+  std::int64_t closest = 0;
+  std::int64_t offset = 0;
+  for (int i = 0; i < 5; ++i) {
+    const auto before = raw_time();
+    const auto wall = wall_time();
+    const auto apart = raw_time() - before;
+    if (i > 0 && apart >= closest) continue;
+    closest = apart;
+    offset = wall - (before + apart / 2);
+  }
+  return offset;
+}
+
 }  // namespace longhaul::observe

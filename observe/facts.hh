@@ -18,6 +18,8 @@ std::vector<NicFacts> nic_facts();
 
 /// The RDMA devices of this network namespace (NETLINK_RDMA, which knows the driver of software devices too).
 std::vector<RdmaFacts> rdma_facts();
+/// The same as far as the kernel tells without opening any of them: active_mtu stays 0.
+std::vector<RdmaFacts> rdma_links();
 
 /// "model name" of /proc/cpuinfo ("Model", "Hardware" on other architectures); empty when it has none.
 std::string cpu_model(std::string_view cpuinfo);

@@ -110,7 +110,7 @@ std::string rdma_provider(unsigned driver_id) {
   }
 }
 
-std::vector<RdmaFacts> rdma_facts() {
+std::vector<RdmaFacts> rdma_links() {
   const Socket socket{::nl_socket_alloc()};
   // A kernel without RDMA has no such netlink protocol.
   if (!socket || ::nl_connect(socket.get(), NETLINK_RDMA) < 0) return {};
@@ -128,8 +128,6 @@ std::vector<RdmaFacts> rdma_facts() {
   });
 
   std::vector<RdmaFacts> result;
-  if (devices.empty()) return result;
-  const auto mtus = active_mtus();
   for (auto& [index, device] : devices) {
     const auto number = index;
     ask(
@@ -153,10 +151,18 @@ std::vector<RdmaFacts> rdma_facts() {
           if (a[RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID] != nullptr)
             device.provider = rdma_provider(::nla_get_u32(a[RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID]));
         });
-    if (const auto mtu = mtus.find(device.name); mtu != mtus.end()) device.active_mtu = mtu->second;
     result.push_back(std::move(device));
   }
   return result;
+}
+
+std::vector<RdmaFacts> rdma_facts() {
+  auto devices = rdma_links();
+  if (devices.empty()) return devices;
+  const auto mtus = active_mtus();
+  for (auto& device : devices)
+    if (const auto mtu = mtus.find(device.name); mtu != mtus.end()) device.active_mtu = mtu->second;
+  return devices;
 }
 
 }  // namespace longhaul::observe

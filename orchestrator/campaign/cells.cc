@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "degen/impairment/plan.hh"
 #include "degen/impairment/spec.hh"
 #include "orchestrator/campaign/providers.hh"
 
@@ -61,6 +62,15 @@ std::string group_of(const Cell& cell) {
   return canonical(Cell{.workload = "", .parameters = std::move(parameters)});
 }
 
+// Why the cell's engine cannot do what is asked of the WAN; empty: it can.
+std::string unsupported_by_engine(const Parameters& parameters) {
+  const auto impairment = degen::make_impairment(degen::impairment_part(parameters));
+  const auto engine = choice(parameters, "engine");
+  if (!impairment || engine.empty()) return {};  // the default engine can do everything
+  const auto able = degen::check_engine(*impairment, engine);
+  return able ? std::string{} : able.error().message;
+}
+
 std::int64_t combinations_of(const Experiment& experiment) {
   auto count = static_cast<std::int64_t>(experiment.series.size());
   for (const auto& axis : experiment.axes) {
@@ -97,6 +107,7 @@ Result<CampaignCell> cell_at(const Experiment& experiment, const Series& series,
   cell.id = cell_id(cell.cell);
   cell.group = group_of(cell.cell);
   cell.unsupported = unsupported_by_provider(experiment.workload, cell.cell.parameters);
+  if (cell.unsupported.empty()) cell.unsupported = unsupported_by_engine(cell.cell.parameters);
   return cell;
 }
 

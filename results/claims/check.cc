@@ -30,6 +30,7 @@ std::vector<Match> eager_twins(const std::vector<CellSummary>& cells) {
 
 std::string group_of(const Claim& claim, const CellSummary& cell, const Vocabulary& vocabulary) {
   if (claim.rival == Rival::sockets) return cell.provider;
+  if (claim.rival == Rival::none) return vocabulary.spelt(cell.workload, cell.parameters, "engine");
   const auto spelt = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
   return fmt::format("{} {}, {}", cell.transport == "tcp" ? "sockets beside " + cell.rival : cell.provider,
                      spelt("protocol"), spelt("delay"));
@@ -42,8 +43,8 @@ std::map<std::string, std::vector<Match>> matches_of(const Claim& claim, const s
   for (auto match : candidates) {
     if (match.cell->workload != claim.workload) continue;
     const auto parameters = vocabulary.completed(match.cell->workload, match.cell->parameters);
-    if (!claim.concerns(parameters) ||
-        !claim.concerns(vocabulary.completed(match.rival->workload, match.rival->parameters)))
+    if (!claim.concerns(parameters)) continue;
+    if (match.rival != nullptr && !claim.concerns(vocabulary.completed(match.rival->workload, match.rival->parameters)))
       continue;
     match.x = number_of(parameters, claim.x);
     matches[group_of(claim, *match.cell, vocabulary)].push_back(match);
@@ -61,7 +62,7 @@ bool one_course(const std::vector<Match>& matches) {
 
 Finding find(const Claim& claim, const std::string& group, const std::vector<Match>& matches) {
   Finding finding;
-  if (one_course(matches)) {
+  if (claim.rival == Rival::none || one_course(matches)) {
     finding = claim.check(claim, matches);
   } else {
     finding.reason = "the campaign has several cells at the same " + claim.x + " that differ in other axes";
@@ -76,7 +77,8 @@ Finding find(const Claim& claim, const std::string& group, const std::vector<Mat
                     soft ? group + " is software in the kernel" : "these processors were emulated", finding.reason);
   }
   for (const auto& match : matches)
-    for (const auto* cell : {match.cell, match.rival}) finding.cells.emplace(cell->cell_id, match.x);
+    for (const auto* cell : {match.cell, match.rival})
+      if (cell != nullptr) finding.cells.emplace(cell->cell_id, match.x);
   return finding;
 }
 
@@ -88,10 +90,13 @@ std::vector<Checked> check_claims(const Summary& summary, const Vocabulary& voca
   for (const auto& [rdma, rival] : partners(summary.cells, vocabulary))
     sockets.push_back({.cell = rdma, .rival = rival, .x = 0});
   const auto eager = eager_twins(summary.cells);
+  std::vector<Match> alone;
+  for (const auto& cell : summary.cells)
+    if (cell.usable > 0) alone.push_back({.cell = &cell, .rival = nullptr, .x = 0});
   std::vector<Checked> checked;
   for (const auto& claim : claims) {
     Checked one{.claim = &claim, .findings = {}};
-    const auto& candidates = claim.rival == Rival::sockets ? sockets : eager;
+    const auto& candidates = claim.rival == Rival::sockets ? sockets : claim.rival == Rival::eager ? eager : alone;
     for (const auto& [group, matches] : matches_of(claim, candidates, vocabulary))
       one.findings.push_back(find(claim, group, matches));
     checked.push_back(std::move(one));

@@ -25,7 +25,8 @@ struct Match {
 /// What cells are compared with.
 enum class Rival {
   sockets,  ///< RDMA cells with sockets on the same network interface, all axes equal that both transports have
-  eager     ///< cells of another protocol than eager with the eager one, all else equal, of either transport
+  eager,    ///< cells of another protocol than eager with the eager one, all else equal, of either transport
+  none      ///< with what was asked of the WAN: `rival` is null, groups are degen's engines
 };
 
 /// One measured figure that a verdict rests on.
@@ -35,7 +36,8 @@ struct Evidence {
   Ratio ratio;
 };
 
-/// What one group of cells says: those of an RDMA provider; where rivals are `eager`, also of one protocol and delay.
+/// What one group of cells says: those of an RDMA provider; where rivals are `eager`, also of one protocol and delay;
+/// where there is none, those of one engine.
 struct Finding {
   std::string group;
   Verdict verdict = Verdict::not_decidable;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/units.hh"
+#include "results/claims/emulation.hh"
 #include "results/claims/judge.hh"
 
 namespace longhaul::results {
@@ -344,6 +345,7 @@ const std::vector<Claim>& wan_claims() {
        .rival = Rival::eager,
        .concerns = [](const Parameters& p) { return on_wan(p) && !no_delay(p); },
        .check = eager_is_ahead},
+      emulation_claim(),
   };
   return claims;
 }

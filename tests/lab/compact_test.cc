@@ -133,7 +133,8 @@ TEST_F(CompactLab, EveryWorkloadByHand) {
           {"rendezvous", "--transport tcp --protocol write", "transfer"},
           {"throughput", "--transport rdma --streams 2", "throughput"},
           {"throughput", "--transport rdma --op read", "throughput"},
-          {"throughput", "--transport tcp", "throughput"}}) {
+          {"throughput", "--transport tcp", "throughput"},
+          {"packets", "--transport tcp --burst 16 --interval 5ms", "variation"}}) {
       auto result = by_hand(workload, provider, options);
       // A computation whose length drifted is what the orchestrator repeats, too.
       for (int i = 0; i < 3 && result.err.find("changed its speed") != std::string::npos; ++i)

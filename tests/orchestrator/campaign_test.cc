@@ -236,6 +236,16 @@ TEST(Campaign, KnowsWhatAProviderCannotDo) {
   EXPECT_EQ(cells->at(1).unsupported, "");
 }
 
+TEST(Campaign, KnowsWhatAnEngineCannotDo) {
+  const auto cells = cells_of(kHead +
+                              "series: [{transport: tcp, rival: rxe}]\naxes: {engine: [netem, nfqueue]}\n"
+                              "fixed: {delay: 5ms, duplicate: 1%}\n");
+  ASSERT_TRUE(cells);
+  EXPECT_EQ(cells->at(0).unsupported, "");
+  EXPECT_EQ(cells->at(1).unsupported,
+            "duplicate: engine nfqueue decides on packets, it cannot make any; use engine netem");
+}
+
 TEST(Campaign, DescribesACellByWhatItIsNotFixed) {
   const auto campaign = testing::read(kHead +
                                       "series:\n  - {transport: tcp, rival: rxe}\n"

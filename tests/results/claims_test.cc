@@ -85,9 +85,29 @@ class Claims : public ::testing::Test {
     add(workload, parameters, "tcp", sockets, spread);
   }
 
-  Finding finding(const std::string& id) {
+  // A cell of the emulated path under test, by several metrics of it.
+  void path(const Parameters& parameters, const std::map<std::string, double>& metrics, double spread = 0.01) {
+    add("packets", parameters, "tcp", 1, spread);
+    auto& cell = summary_.cells.back();
+    cell.metrics.clear();
+    for (const auto& [name, value] : metrics)
+      cell.metrics.push_back({.name = name,
+                              .unit = {},
+                              .values = std::vector<double>(6, value),
+                              .samples = 6000,
+                              .median = value,
+                              .interval = Interval{value * (1 - 3 * spread), value * (1 + 3 * spread), 0.97},
+                              .p99 = {},
+                              .pooled = {}});
+  }
+
+  std::vector<Finding> findings(const std::string& id) {
     for (const auto& one : check_claims(summary_, vocabulary_, wan_claims()))
-      if (one.claim->id == id && !one.findings.empty()) return one.findings.front();
+      if (one.claim->id == id) return one.findings;
+    return {};
+  }
+  Finding finding(const std::string& id) {
+    if (const auto all = findings(id); !all.empty()) return all.front();
     return {.group = "nobody", .verdict = Verdict::not_decidable, .reason = "no cells", .evidence = {}, .cells = {}};
   }
   Verdict verdict(const std::string& id) { return finding(id).verdict; }
@@ -217,8 +237,35 @@ TEST_F(Claims, W10ComparesProtocolsOfOneTransport) {
   EXPECT_EQ(found.verdict, Verdict::holds) << found.reason;
   EXPECT_THAT(found.reason,
               HasSubstr("2.92 times as long as eager at size 1KiB, 0.89 times at size 4MiB; it is ahead from 4MiB on"));
-  EXPECT_EQ(check_claims(summary_, vocabulary_, wan_claims()).back().findings.back().group,
-            "sockets beside siw write, 5ms");
+  EXPECT_EQ(findings("W10").back().group, "sockets beside siw write, 5ms");
+}
+
+TEST_F(Claims, W11ComparesThePathWithWhatWasAskedOfIt) {
+  const std::string nfqueue = "nfqueue";
+  const std::string free = "free";
+  path({{"delay", 5'000'000}, {"burst", 16}}, {{"stretch", 1.02}, {"loss", 0}, {"duplicates", 0}, {"reordered", 0}});
+  path({{"delay", 5'000'000}, {"loss", 10'000}}, {{"loss", 0.0101}, {"duplicates", 0}, {"reordered", 0}});
+  path({{"delay", 5'000'000}, {"jitter", 1'000'000}, {"jitter_order", free}}, {{"spread", 1.01e6}, {"loss", 0}});
+  path({{"delay", 5'000'000}, {"jitter", 1'000'000}, {"jitter_order", free}, {"distribution", std::string{"normal"}}},
+       {{"spread", 1.35e6}});
+  path({{"delay", 5'000'000}, {"jitter", 1'000'000}}, {{"spread", 0.4e6}});  // in order: not judged
+  path({{"delay", 5'000'000}, {"engine", nfqueue}, {"reorder", 20'000}}, {{"reordered", 0.0201}, {"loss", 0}});
+  const auto holds = findings("W11");
+  ASSERT_EQ(holds.size(), 2U);
+  EXPECT_EQ(holds.front().group, "netem");
+  EXPECT_EQ(holds.front().verdict, Verdict::holds) << holds.front().reason;
+  EXPECT_EQ(holds.front().evidence.size(), 4U);
+  EXPECT_EQ(holds.front().evidence[1].at, "delay 5ms, loss 1%");
+  EXPECT_EQ(holds.back().verdict, Verdict::holds) << holds.back().reason;
+
+  path({{"delay", 1'000'000}, {"engine", nfqueue}, {"burst", 16}}, {{"stretch", 12.0}});
+  path({{"delay", 2'000'000}, {"engine", nfqueue}}, {{"loss", 0.001}});
+  path({{"delay", 3'000'000}, {"engine", nfqueue}, {"duplicate", 10'000}}, {{"duplicates", 0.005}});
+  const auto fails = findings("W11").back();
+  EXPECT_EQ(fails.verdict, Verdict::does_not_hold);
+  for (const auto* fault : {"delay 1ms: bursts get 12.00 times as long", "delay 2ms: 0.1 % loss unasked",
+                            "delay 3ms, duplicate 1%: duplicate is 0.50 of what was asked"})
+    EXPECT_THAT(fails.reason, HasSubstr(fault));
 }
 
 TEST_F(Claims, CellsThatDifferInOtherAxesAreNoCourse) {

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include "observe/clock.hh"
@@ -52,6 +53,7 @@ std::vector<std::map<std::string, double>> Session::counters() const {
 void Session::open_window() {
   counters_start_ = counters();
   window_start_ = observe::wall_time();
+  clock_offset_ = observe::wall_offset();
   events_.emit(BenchEventKind::window_start);
   cpu_start_ = observe::sample_cpu();
 }
@@ -65,6 +67,16 @@ void Session::close_window() {
   for (std::size_t i = 0; i < after.size(); ++i)
     for (const auto& [name, moved] : observe::difference(after[i], counters_start_[i]))
       transport_.counters[name] += moved;
+}
+
+void Session::check_clock() const {
+  // What a clock may be steered by: 500 ppm (adjtimex(2)), of a window of seconds.
+  constexpr std::int64_t kSteered = 1'000'000;
+  const auto step = observe::wall_offset() - clock_offset_;
+  const auto steered = kSteered + (observe::wall_time() - window_start_) / 1000;
+  if (std::abs(step) > steered)
+    throw std::runtime_error(
+        fmt::format("the wall clock was set by {:.3f} ms during the run", static_cast<double>(step) / 1e6));
 }
 
 double Session::moved(const std::string& counter) const {

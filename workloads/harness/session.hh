@@ -14,6 +14,7 @@
 #include "workloads/harness/control.hh"
 #include "workloads/harness/events.hh"
 #include "workloads/harness/loop.hh"
+#include "workloads/transport/address.hh"
 #include "workloads/transport/plan.hh"
 
 namespace longhaul::workloads {
@@ -50,6 +51,12 @@ class Session {
 
   /// Does nothing for so long, ns, but look for Ctrl-C and broken connections. Throws.
   void idle(std::int64_t duration) const;
+
+  /// The addresses and ports of this end and of its peer, as the run's control connection has them.
+  SocketAddress here() const { return local_address(control_.fd()); }
+  SocketAddress there() const { return peer_address(control_.fd()); }
+  /// For what compares wall clocks: throws std::runtime_error when this end's was set since the window opened.
+  void check_clock() const;
 
   /// Of the path as it was when the connections were made, ns.
   std::int64_t round_trip() const { return round_trip_; }
@@ -90,6 +97,7 @@ class Session {
   std::int64_t round_trip_ = 0;
   std::vector<std::string> limits_;
   std::int64_t window_start_ = 0;
+  std::int64_t clock_offset_ = 0;  ///< wall clock less raw clock when the window opened
   std::int64_t window_stop_ = 0;
 };
 

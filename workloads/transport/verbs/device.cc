@@ -10,7 +10,7 @@ namespace longhaul::workloads {
 
 std::vector<RdmaDevice> rdma_devices() {
   std::vector<RdmaDevice> devices;
-  for (const auto& facts : observe::rdma_facts()) {
+  for (const auto& facts : observe::rdma_links()) {
     RdmaDevice device{facts.name, facts.provider, facts.netdev, {}, facts.transport == "iWARP"};
     if (const auto address = address_of_netdev(facts.netdev)) device.address = address->host();
     devices.push_back(std::move(device));

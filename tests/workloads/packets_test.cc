@@ -1,0 +1,90 @@
+#include <gmock/gmock.h>
+
+#include "tests/workloads/ends.hh"
+#include "workloads/harness/runner.hh"
+#include "workloads/suite/packets/arrivals.hh"
+
+namespace longhaul::workloads {
+namespace {
+
+using packets::Arrival;
+using packets::assess;
+
+TEST(Arrivals, OfAnUnimpairedPath) {
+  std::vector<Arrival> arrivals;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const auto sent = static_cast<std::int64_t>(i) * 1000;
+    arrivals.push_back({.sequence = i, .sent = sent, .received = sent - 5'000'000 + static_cast<std::int64_t>(i % 10)});
+  }
+  const auto findings = assess(arrivals, 1);
+  EXPECT_EQ(findings.came, 100U);
+  EXPECT_EQ(findings.duplicates, 0U);
+  EXPECT_EQ(findings.overtaking, 0U);
+  EXPECT_FALSE(findings.stretch);
+  // The clocks are 5 ms apart: nothing of that shows.
+  EXPECT_EQ(findings.variation.min(), 0);
+  EXPECT_EQ(findings.variation.max(), 9);
+  EXPECT_EQ(findings.spread, 5);
+  EXPECT_EQ(assess({}, 1).came, 0U);
+}
+
+TEST(Arrivals, CountsWhatOvertakesRatherThanWhatIsOvertaken) {
+  // 7 skips its delay and passes all that are still under way: one packet, not five.
+  std::vector<Arrival> arrivals;
+  for (const std::uint64_t sequence : {0, 1, 7, 2, 3, 4, 5, 6, 8, 9})
+    arrivals.push_back({.sequence = sequence, .sent = 0, .received = 0});
+  EXPECT_EQ(assess(arrivals, 1).overtaking, 1U);
+}
+
+TEST(Arrivals, CountsCopiesOnce) {
+  std::vector<Arrival> arrivals;
+  for (const std::uint64_t sequence : {0, 1, 1, 1, 2, 0, 4}) arrivals.push_back({.sequence = sequence});
+  const auto findings = assess(arrivals, 1);
+  EXPECT_EQ(findings.came, 4U);
+  EXPECT_EQ(findings.duplicates, 3U);
+  EXPECT_EQ(findings.overtaking, 0U);  // the late copy of 0 is a copy, not a packet that was overtaken
+}
+
+TEST(Arrivals, ABurstIsStretchedByAPathThatDelaysOneAfterTheOther) {
+  constexpr std::int64_t kDelay = 1'000'000;
+  std::vector<Arrival> kept;
+  std::vector<Arrival> cascaded;
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    const auto sent = static_cast<std::int64_t>(i) * 10'000;
+    kept.push_back({.sequence = i, .sent = sent, .received = sent + kDelay});
+    cascaded.push_back({.sequence = i, .sent = sent, .received = static_cast<std::int64_t>(i + 1) * kDelay});
+  }
+  EXPECT_DOUBLE_EQ(assess(kept, 16).stretch.value(), 1.0);
+  EXPECT_DOUBLE_EQ(assess(cascaded, 16).stretch.value(), 100.0);
+  kept.erase(kept.begin() + 3);  // a burst that lost a packet says nothing
+  EXPECT_DOUBLE_EQ(assess(kept, 16).stretch.value(), 1.0);
+  EXPECT_FALSE(assess(kept, 64).stretch);
+}
+
+Attempt<ClientResult> send(std::uint16_t port, Parameters parameters) {
+  Events events;
+  return run_client(towards(port, quick(std::move(parameters))), *find_workload("packets"), *find_runner("packets"),
+                    events, -1);
+}
+
+TEST(Packets, AllComeOverLoopbackOnceAndInOrder) {
+  ServerThread server;
+  const auto result = send(server.port(), {{"interval", 200'000}, {"burst", 8}, {"size", 1000}});
+  ASSERT_TRUE(result) << result.error().message;
+  const auto& metrics = result->server.metrics;
+  const auto sent = result->client.metrics.at("sent").value;
+  EXPECT_GE(sent, 8 * 10);
+  EXPECT_EQ(std::fmod(sent, 8), 0);
+  EXPECT_EQ(metrics.at("variation").samples, static_cast<std::uint64_t>(sent));
+  for (const auto* name : {"loss", "duplicates", "reordered"}) EXPECT_EQ(metrics.at(name).value, 0) << name;
+  EXPECT_GT(metrics.at("stretch").value, 0);
+}
+
+TEST(Packets, IsNothingForRdma) {
+  const auto plan = find_runner("packets")->plan(*find_workload("packets"), {}, "rdma", Role::client);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().status, Status::unsupported);
+}
+
+}  // namespace
+}  // namespace longhaul::workloads

@@ -1,0 +1,78 @@
+#include "workloads/suite/packets/arrivals.hh"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <unordered_set>
+
+namespace longhaul::workloads::packets {
+namespace {
+
+std::vector<Arrival> first_copies(std::span<const Arrival> arrivals) {
+  std::unordered_set<std::uint64_t> seen;
+  std::vector<Arrival> first;
+  for (const auto& one : arrivals)
+    if (seen.insert(one.sequence).second) first.push_back(one);
+  return first;
+}
+
+std::uint64_t overtaking(const std::vector<Arrival>& arrivals) {
+  std::uint64_t count = 0;
+  auto earliest_to_come = std::numeric_limits<std::uint64_t>::max();
+  for (auto one = arrivals.rbegin(); one != arrivals.rend(); ++one) {
+    if (one->sequence > earliest_to_come) ++count;
+    earliest_to_come = std::min(earliest_to_come, one->sequence);
+  }
+  return count;
+}
+
+struct Burst {
+  std::size_t came = 0;
+  std::int64_t first_sent = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_sent = std::numeric_limits<std::int64_t>::min();
+  std::int64_t first_received = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_received = std::numeric_limits<std::int64_t>::min();
+
+  void take(const Arrival& one) {
+    ++came;
+    first_sent = std::min(first_sent, one.sent);
+    last_sent = std::max(last_sent, one.sent);
+    first_received = std::min(first_received, one.received);
+    last_received = std::max(last_received, one.received);
+  }
+};
+
+std::optional<double> median_stretch(const std::vector<Arrival>& arrivals, std::size_t burst) {
+  std::map<std::uint64_t, Burst> bursts;
+  for (const auto& one : arrivals) bursts[one.sequence / burst].take(one);
+  std::vector<double> stretches;
+  for (const auto& [number, one] : bursts)
+    if (one.came == burst && one.last_sent > one.first_sent)
+      stretches.push_back(static_cast<double>(one.last_received - one.first_received) /
+                          static_cast<double>(one.last_sent - one.first_sent));
+  if (stretches.empty()) return std::nullopt;
+  const auto middle = stretches.begin() + static_cast<std::ptrdiff_t>(stretches.size() / 2);
+  std::nth_element(stretches.begin(), middle, stretches.end());
+  return *middle;
+}
+
+}  // namespace
+
+Findings assess(std::span<const Arrival> arrivals, std::size_t burst) {
+  Findings findings;
+  const auto first = first_copies(arrivals);
+  findings.came = first.size();
+  findings.duplicates = arrivals.size() - first.size();
+  if (first.empty()) return findings;
+  findings.overtaking = overtaking(first);
+  std::vector<std::int64_t> delays;
+  delays.reserve(first.size());
+  for (const auto& one : first) delays.push_back(one.received - one.sent);
+  std::sort(delays.begin(), delays.end());
+  for (const auto delay : delays) findings.variation.record(delay - delays.front());
+  findings.spread = delays[delays.size() - 1 - delays.size() / 4] - delays[delays.size() / 4];
+  if (burst > 1) findings.stretch = median_stretch(first, burst);
+  return findings;
+}
+
+}  // namespace longhaul::workloads::packets

@@ -1,0 +1,36 @@
+// What the packets that came say about the path. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/histogram.hh"
+
+namespace longhaul::workloads::packets {
+
+/// Bytes of a datagram that say which one it is.
+inline constexpr std::int64_t kHeader = 32;
+
+/// A datagram as the server saw it. Times are each end's wall clock, ns.
+struct Arrival {
+  std::uint64_t sequence = 0;  ///< from 0, in the order of sending
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+};
+
+struct Findings {
+  Histogram variation;           ///< one-way delay less the smallest, ns
+  std::int64_t spread = 0;       ///< between its quartiles, ns
+  std::uint64_t came = 0;        ///< packets of which at least one copy came
+  std::uint64_t duplicates = 0;  ///< further copies
+  std::uint64_t overtaking = 0;  ///< came before one that had been sent earlier
+  std::optional<double>
+      stretch;  ///< median over the bursts that came whole; empty: none did, or one packet is no burst
+};
+
+/// `arrivals` in the order in which they came; packet i belongs to burst i / `burst`.
+Findings assess(std::span<const Arrival> arrivals, std::size_t burst);
+
+}  // namespace longhaul::workloads::packets

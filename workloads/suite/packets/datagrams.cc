@@ -1,0 +1,108 @@
+#include "workloads/suite/packets/datagrams.hh"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <stdexcept>
+
+#include "common/error.hh"
+#include "observe/clock.hh"
+
+namespace longhaul::workloads::packets {
+namespace {
+
+constexpr int kBuffer = 32 << 20;  // the kernel grants at most net.core.rmem_max
+constexpr std::uint32_t kMagic = 0x6c687031;
+constexpr std::size_t kBatch = 64;
+
+struct Header {
+  std::uint32_t magic = kMagic;
+  std::uint32_t phase = 0;
+  std::uint64_t sequence = 0;
+  std::int64_t sent = 0;
+  std::uint64_t unused = 0;
+};
+static_assert(sizeof(Header) == kHeader);
+
+struct alignas(cmsghdr) Ancillary {
+  std::array<std::byte, CMSG_SPACE(sizeof(timespec)) + CMSG_SPACE(sizeof(std::uint32_t))> bytes;
+};
+
+struct Stamps {
+  std::int64_t received = 0;
+  std::uint32_t overflowed = 0;  // so far
+};
+
+Stamps stamps_of(msghdr& message) {
+  Stamps stamps;
+  for (auto* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET) continue;
+    if (part->cmsg_type == SCM_TIMESTAMPNS) {
+      timespec time{};
+      std::memcpy(&time, CMSG_DATA(part), sizeof time);
+      stamps.received = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    } else if (part->cmsg_type == SO_RXQ_OVFL) {
+      std::memcpy(&stamps.overflowed, CMSG_DATA(part), sizeof stamps.overflowed);
+    }
+  }
+  return stamps;
+}
+
+}  // namespace
+
+Datagrams::Datagrams(const SocketAddress& local, const SocketAddress& peer)
+    : fd_(check(::socket(local.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "create a datagram socket")) {
+  const int on = 1;
+  check(::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVBUF, &kBuffer, sizeof kBuffer), "enlarge a socket's buffer");
+  check(::setsockopt(fd_.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on), "ask for times of arrival");
+  check(::setsockopt(fd_.get(), SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on), "ask for overflows");
+  check(::bind(fd_.get(), local.get(), local.length), "bind a datagram socket to " + local.text());
+  check(::connect(fd_.get(), peer.get(), peer.length), "connect a datagram socket to " + peer.text());
+}
+
+void Datagrams::send(std::uint32_t phase, std::uint64_t sequence, std::size_t size) {
+  datagram_.resize(std::max(size, sizeof(Header)));
+  const Header header{.phase = phase, .sequence = sequence, .sent = observe::wall_time()};
+  std::memcpy(datagram_.data(), &header, sizeof header);
+  if (::send(fd_.get(), datagram_.data(), datagram_.size(), 0) >= 0) return;
+  if (errno == ECONNREFUSED) throw std::runtime_error("the server takes no datagrams any more");
+  throw_errno("send a datagram");
+}
+
+void Datagrams::drain(std::uint32_t phase, std::vector<Arrival>& arrivals) {
+  std::array<Header, kBatch> headers;
+  std::array<Ancillary, kBatch> ancillary;
+  std::array<iovec, kBatch> places{};
+  std::array<mmsghdr, kBatch> messages{};
+  for (;;) {
+    for (std::size_t i = 0; i < kBatch; ++i) {
+      places[i] = {.iov_base = &headers[i], .iov_len = sizeof headers[i]};
+      messages[i] = {};
+      messages[i].msg_hdr.msg_iov = &places[i];
+      messages[i].msg_hdr.msg_iovlen = 1;
+      messages[i].msg_hdr.msg_control = ancillary[i].bytes.data();
+      messages[i].msg_hdr.msg_controllen = ancillary[i].bytes.size();
+    }
+    const int count = ::recvmmsg(fd_.get(), messages.data(), kBatch, 0, nullptr);
+    if (count < 0) {
+      if (errno == EAGAIN) return;
+      if (errno == EINTR || errno == ECONNREFUSED) continue;
+      throw_errno("receive datagrams");
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      const auto stamps = stamps_of(messages[i].msg_hdr);
+      if (stamps.overflowed > 0)
+        throw std::runtime_error(fmt::format(
+            "{} datagrams found the socket's buffer full: raise net.core.rmem_max or --interval", stamps.overflowed));
+      const auto& header = headers[i];
+      if (messages[i].msg_len < sizeof header || header.magic != kMagic || header.phase != phase) continue;
+      arrivals.push_back({.sequence = header.sequence, .sent = header.sent, .received = stamps.received});
+    }
+  }
+}
+
+}  // namespace longhaul::workloads::packets
