@@ -14,6 +14,7 @@
 #include "common/frame.hh"
 #include "common/log.hh"
 #include "observe/clock.hh"
+#include "observe/placement.hh"
 
 namespace longhaul::agents {
 
@@ -91,6 +92,7 @@ asio::awaitable<void> Process::supervise() {
   // number may be another's.
   signal_group(SIGKILL);
   const auto exit = child_.poll().value_or(ChildExit{.code = {}, .signal = SIGKILL});
+  if (exit.signal) observe::end_steering();
   if (readers_ > 0) {
     drained_.expires_after(kDrain);
     (void)co_await drained_.async_wait(kTuple);

@@ -278,7 +278,6 @@ Result<Booted> boot(const UpOptions& asked) {
   PlanOptions wanted{.topology = choose_topology(options.topology, cores, options.clients + 2),
                      .clients = options.clients,
                      .mtu = options.mtu,
-                     .steer = options.steer,
                      .cores = cores};
 
   Booted booted;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "common/well_known.hh"
+
 namespace longhaul::lab {
 namespace {
 
@@ -94,17 +96,18 @@ constexpr const char* kEndSysctls =
 std::string router_lines(const std::vector<LinkEnd>& ends) {
   std::string out;
   for (const LinkEnd& end : ends)
-    out += fmt::format("address add {}/24 dev {}\nlink set {} up\nneighbour replace {} lladdr {} dev {} nud permanent\n",
-                       end.router_address, end.router_netdev(), end.router_netdev(), end.address, end.mac,
-                       end.router_netdev());
+    out += fmt::format(
+        "address add {}/24 dev {}\nlink set {} up\nneighbour replace {} lladdr {} dev {} nud permanent\n",
+        end.router_address, end.router_netdev(), end.router_netdev(), end.address, end.mac, end.router_netdev());
   return out;
 }
 
 std::string end_lines(const std::vector<LinkEnd>& ends) {
   std::string out;
   for (const LinkEnd& end : ends)
-    out += fmt::format("address add {}/24 dev {}\nlink set {} up\nneighbour replace {} lladdr {} dev {} nud permanent\n",
-                       end.address, end.netdev, end.netdev, end.router_address, end.router_mac, end.netdev);
+    out +=
+        fmt::format("address add {}/24 dev {}\nlink set {} up\nneighbour replace {} lladdr {} dev {} nud permanent\n",
+                    end.address, end.netdev, end.netdev, end.router_address, end.router_mac, end.netdev);
   return out;
 }
 
@@ -165,19 +168,6 @@ std::pair<unsigned, unsigned> processors_of(const GuestView& view, const Planned
   return node.role == Role::server ? std::pair{last, last} : std::pair{0U, last - 1};
 }
 
-/// Receive packet steering: each node's packets to its own processors.
-std::string steering(const GuestView& view) {
-  std::string out;
-  for (const PlannedNode* node : residents(view)) {
-    if (node->role == Role::router) continue;
-    const auto [first, last] = processors_of(view, *node);
-    const unsigned mask = ((1U << (last + 1)) - 1) & ~((1U << first) - 1);
-    for (const LinkEnd& end : joined(node->ends, node->lan))
-      out += fmt::format("echo {:x} >/sys/class/net/{}/queues/rx-0/rps_cpus\n", mask, end.netdev);
-  }
-  return out;
-}
-
 std::string compact_setup(const GuestView& view) {
   const auto ends = all_ends(*view.plan);
   const auto lan = lan_of(residents(view));
@@ -215,7 +205,6 @@ std::string compact_setup(const GuestView& view) {
   out += offloads_off(end_netdevs(all));
   out += batch("ip -batch -", end_lines(all) + compact_rules(*view.plan));
   out += rdma_devices(all);
-  if (view.steer) out += steering(view);
   return out + kKernelThreadsFirst + "wait\n";
 }
 
@@ -310,8 +299,19 @@ struct Service {
   std::string name, script;
 };
 
+/// Lines "NETDEV MASK" from the agents' group: on which processors an interface's packets are received. Nodes that
+/// share a machine are told apart so where a workload measures what receiving costs; the kernel lets only root do it.
+std::string steering_script() {
+  return fmt::format(
+      "#!/bin/sh\nf={0}\nmkdir -p ${{f%/*}}\nrm -f $f\nmkfifo -m 0620 $f\nchown 0:{1} $f\nwhile read -r n m; do\n"
+      "case $n in ''|*[!a-z0-9]*) continue;; esac\ncase $m in ''|*[!0-9a-f,]*) continue;; esac\n"
+      "for q in /sys/class/net/$n/queues/rx-*/rps_cpus; do [ -e $q ] && echo $m >$q; done\ndone <>$f\n",
+      kSteeringPipe, kAgentUid);
+}
+
 std::vector<Service> services(const GuestView& view) {
   std::vector<Service> out;
+  if (compact(view)) out.push_back({"steering", steering_script()});
   for (const PlannedNode* node : residents(view)) {
     if (node->role == Role::router && has(view, "degen"))
       // What it creates there belongs to the agents' group.

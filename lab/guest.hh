@@ -14,7 +14,6 @@ struct GuestView {
   const Plan* plan = nullptr;
   std::string machine;
   unsigned mtu = 1500;
-  bool steer = false;
   std::vector<std::string> programs;  ///< those in the image
 };
 

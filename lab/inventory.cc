@@ -45,8 +45,8 @@ std::string group(const Plan& plan, const char* name, Role role) {
 
 std::string make_inventory(const Plan& plan, const InventoryOptions& options) {
   std::string out = "# Written by longhaul lab up.\nall:\n  vars:\n";
-  out += fmt::format("    longhaul_topology: {}\n    longhaul_emulated: {}\n",
-                     fmt::format("{}{}", to_string(plan.topology), plan.steer ? kSteered : ""), options.emulated);
+  out +=
+      fmt::format("    longhaul_topology: {}\n    longhaul_emulated: {}\n", to_string(plan.topology), options.emulated);
   out += fmt::format("    longhaul_ca: {}\n    longhaul_cert: {}\n    longhaul_key: {}\n", quoted(options.ca),
                      quoted(options.cert), quoted(options.key));
   out += "  children:\n";

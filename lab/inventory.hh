@@ -7,9 +7,6 @@
 
 namespace longhaul::lab {
 
-/// Ends the topology's name where packets are steered: results of both kinds are not to be mixed.
-inline constexpr const char* kSteered = "-steered";
-
 struct InventoryOptions {
   bool emulated = false;
   std::string ca, cert, key;

@@ -21,9 +21,6 @@ struct UpOptions {
   Topology topology = Topology::automatic;
   unsigned clients = 1;  ///< client, client2, client3 ...
   unsigned mtu = 1500;   ///< of the measured interfaces
-  /// compact: packets are received on the processors of the node that they are for, not on the sender's. Needed where
-  /// CPU use is measured; slower, since every packet wakes another processor.
-  bool steer = false;
   /// Programs put into the guests' /usr/bin: longhaul-agent, longhaul-bench and degen are looked for here; one that is
   /// missing is left out with a warning. Empty: the folder of the running executable.
   std::string program_dir;

@@ -207,7 +207,6 @@ Plan make_plan(const PlanOptions& options) {
     throw std::logic_error("make_plan wants a topology and its ports");
   Plan plan;
   plan.topology = options.topology;
-  plan.steer = options.steer;
   for (const std::string& name : node_names(options.clients)) {
     const auto number = static_cast<unsigned>(plan.nodes.size());
     PlannedNode node;
@@ -238,11 +237,8 @@ Plan make_plan(const PlanOptions& options) {
   else
     plan_full(plan, options);
   for (PlannedMachine& machine : plan.machines)
-    machine.files = guest_files({.plan = &plan,
-                                 .machine = machine.name,
-                                 .mtu = options.mtu,
-                                 .steer = options.steer,
-                                 .programs = options.programs});
+    machine.files =
+        guest_files({.plan = &plan, .machine = machine.name, .mtu = options.mtu, .programs = options.programs});
   return plan;
 }
 

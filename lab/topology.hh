@@ -77,7 +77,6 @@ struct PlanOptions {
   Topology topology = Topology::compact;  ///< not automatic
   unsigned clients = 1;
   unsigned mtu = 1500;
-  bool steer = false;  ///< see UpOptions
   unsigned cores = 2;
   std::string directory;                  ///< of the lab: logs and sockets go there
   std::vector<std::string> programs;      ///< names of those present: longhaul-agent, longhaul-bench, degen
@@ -86,7 +85,6 @@ struct PlanOptions {
 
 struct Plan {
   Topology topology = Topology::compact;
-  bool steer = false;
   std::vector<PlannedNode> nodes;        ///< clients, server, router
   std::vector<PlannedMachine> machines;  ///< in the order to start them
   std::vector<PlannedLink> links;        ///< every client's attachments, each against the server's of the same kind

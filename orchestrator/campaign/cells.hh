@@ -14,7 +14,8 @@ struct CampaignCell {
   std::size_t experiment = 0;  ///< the campaign's first that has this cell
   std::string id;              ///< cell_id(cell)
   std::string group;           ///< canonical impairment and engine: cells of equal group share an impairment
-  std::string unsupported;     ///< why no device of this provider, or this engine, can do it, known without trying; empty: try
+  std::string
+      unsupported;  ///< why no device of this provider, or this engine, can do it, known without trying; empty: try
 };
 
 /// What runs in this cell.

@@ -18,7 +18,6 @@ struct Options {
   std::string topology = "automatic";
   unsigned nodes = 3;
   unsigned mtu = 1500;
-  bool steer = false;
   std::string node;
   std::vector<std::string> command;
   bool as_json = false;
@@ -33,7 +32,6 @@ int up(const Options& options) {
   asked.topology = *topology;
   asked.clients = options.nodes - 2;
   asked.mtu = options.mtu;
-  asked.steer = options.steer;
   asked.cancelled = [] { return interrupted(); };
   if (::isatty(STDERR_FILENO) != 0) asked.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   const auto lab = start_lab(std::move(asked));
@@ -121,8 +119,6 @@ void add_lab(CLI::App& app, int& exit_code) {
   one->add_option("--mtu", options->mtu, "of the measured interfaces")
       ->check(CLI::Range(576, 9000))
       ->capture_default_str();
-  one->add_flag("--steer", options->steer,
-                "compact: packets are received on their node's own processors (needed by cpu_load; slower)");
   common(one);
   one->footer(
       "Example:\n  longhaul lab up --topology full\n  longhaul run campaigns/quick.yaml --inventory INVENTORY --out "

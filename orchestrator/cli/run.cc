@@ -29,7 +29,6 @@ struct Options {
   std::string campaign;
   bool lab = false;
   std::string topology = "automatic";
-  bool steer = false;
   std::string inventory;
   std::string out;
   bool resume = false;
@@ -92,21 +91,13 @@ int show_plan(const Plan& plan, bool as_json) {
 
 Result<lab::Lab> boot(const Options& options, const std::optional<Manifest>& earlier, Sink& sink) {
   auto topology = lab::parse_topology(options.topology);
-  bool steer = options.steer;
-  if (topology && *topology == lab::Topology::automatic && earlier) {
-    auto name = earlier->testbed.topology;
-    if (name.ends_with(lab::kSteered)) {
-      steer = true;
-      name.resize(name.size() - std::string_view{lab::kSteered}.size());
-    }
-    topology = lab::parse_topology(name);
-  }
+  if (topology && *topology == lab::Topology::automatic && earlier)
+    topology = lab::parse_topology(earlier->testbed.topology);
   if (!topology) return tl::unexpected(topology.error());
   lab::UpOptions asked;
   asked.name = fmt::format("run-{}", ::getpid());
   asked.topology = *topology;
   asked.ephemeral = true;
-  asked.steer = steer;
   asked.progress = [&sink](const std::string& line) { sink.on(StepEvent{line}); };
   asked.cancelled = [] { return interrupted(); };
   return start_lab(std::move(asked));
@@ -114,9 +105,7 @@ Result<lab::Lab> boot(const Options& options, const std::optional<Manifest>& ear
 
 std::string command_of(const Options& options, std::uint64_t seed) {
   return fmt::format("longhaul run {} {} --out {} --seed {}", options.campaign,
-                     options.lab
-                         ? fmt::format("--lab --topology {}{}", options.topology, options.steer ? " --steer" : "")
-                         : "--inventory " + options.inventory,
+                     options.lab ? "--lab --topology " + options.topology : "--inventory " + options.inventory,
                      options.out, seed);
 }
 
@@ -268,9 +257,6 @@ void add_run(CLI::App& app, int& exit_code) {
       ->required();
   command->add_flag("--lab", options->lab, "on a lab that is booted for it and goes with it");
   command->add_option("--topology", options->topology, "of the lab: compact, full or automatic")->capture_default_str();
-  command->add_flag(
-      "--steer", options->steer,
-      "in a compact lab packets are received on their node's own processors (needed by cpu_load; slower)");
   command->add_option("--inventory", options->inventory, "on the testbed of this Ansible inventory");
   command->add_option("--out", options->out, "the run directory: results.db, report.html, cells.csv, manifest.json");
   command->add_flag("--resume", options->resume, "go on with what is in --out; nothing that is finished is run again");

@@ -146,10 +146,28 @@ TEST_F(CompactLab, EveryWorkloadByHand) {
   }
 }
 
-TEST_F(CompactLab, AServerWhosePacketsAreReceivedElsewhereCannotTellItsCpuLoad) {
-  const auto result = by_hand("cpu_load", "rxe", "--transport tcp --clients 4");
-  EXPECT_NE(result.code, 0);
-  EXPECT_NE(result.err.find("--steer"), std::string::npos) << result.err;
+// Both ends share the kernel: each has its packets received on its own processors while it measures, and only then.
+TEST_F(CompactLab, CpuLoadIsMeasuredWhereThePacketsAreReceived) {
+  const auto masks = [] { return lab().must("client", "cat /sys/class/net/[abcd]?/queues/rx-*/rps_cpus | sort -u"); };
+  EXPECT_EQ(masks(), "0\n");
+  const auto result = by_hand("cpu_load", "rxe", "--transport tcp --clients 4 --work 5ms --min-samples 3");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto document = json::parse(result.out);
+  EXPECT_GT(document.at("summary").at("slowdown").at("value").to_number<double>(), 1);
+  const auto& counters = document.at("server").at("transport").at("counters").as_object();
+  const auto count = [&](const char* name) {
+    const auto* found = counters.if_contains(name);
+    return found == nullptr ? 0.0 : found->to_number<double>();
+  };
+  EXPECT_GT(count("net_rx_softirqs_here"), 0.1 * count("net_rx_softirqs_elsewhere"));
+  EXPECT_EQ(masks(), "0\n");
+
+  // What a killed process leaves its agent takes away, at the latest when it starts.
+  lab().must("client", "echo 2 >/sys/class/net/b0/queues/rx-0/rps_cpus");
+  ASSERT_TRUE(lab().signal("client", "KILL", "longhaul-agent --node server"));
+  lab().must("client",
+             "for i in $(seq 50); do read m </sys/class/net/b0/queues/rx-0/rps_cpus; [ $m = 0 ] && exit 0; "
+             "sleep 0.1; done; exit 1");
 }
 
 TEST_F(CompactLab, ACableLeavesTheRouterAlone) {

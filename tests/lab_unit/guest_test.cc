@@ -29,17 +29,12 @@ TEST(Guest, EveryScriptParses) {
   }
 }
 
-TEST(Guest, PacketsAreSteeredOnlyWhereThatIsAsked) {
-  const auto setup = [](bool steer) {
-    const Plan plan = plan_of(Topology::compact, 1, steer);
-    return file_of(plan.machines[0], "/etc/longhaul/setup");
+TEST(Guest, WhoReceivesIsSteeredWhereNodesShareAMachine) {
+  const auto script = [](Topology topology) {
+    return file_of(plan_of(topology).machines[0], "/etc/longhaul/service/keep-steering");
   };
-  EXPECT_THAT(setup(false), Not(HasSubstr("rps_cpus")));
-  // Two processors: the client's is 0, the server's 1; the router's interfaces are nobody's.
-  EXPECT_THAT(setup(true), HasSubstr("echo 1 >/sys/class/net/a0/queues/rx-0/rps_cpus\n"));
-  EXPECT_THAT(setup(true), HasSubstr("echo 2 >/sys/class/net/b1/queues/rx-0/rps_cpus\n"));
-  EXPECT_THAT(setup(true), HasSubstr("echo 2 >/sys/class/net/d0/queues/rx-0/rps_cpus\n"));
-  EXPECT_THAT(setup(true), Not(HasSubstr("/ra0/queues")));
+  EXPECT_THAT(script(Topology::compact), HasSubstr("mkfifo -m 0620 $f\nchown 0:1000 $f\n"));
+  EXPECT_THAT(script(Topology::full), HasSubstr("(no "));
 }
 
 TEST(Guest, OnlyDegenIsPrivileged) {
@@ -83,7 +78,8 @@ TEST(Guest, ProgramsThatAreMissingAreLeftOut) {
       .topology = Topology::compact, .directory = "/run/l", .programs = {"longhaul-bench"}, .host_ports = {1, 2, 3, 4}};
   const Plan plan = make_plan(options);
   EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"),
-            "::respawn:/etc/longhaul/service/keep-dropbear\n::once:/etc/longhaul/ready\n");
+            "::respawn:/etc/longhaul/service/keep-steering\n::respawn:/etc/longhaul/service/keep-dropbear\n"
+            "::once:/etc/longhaul/ready\n");
   // 41001 = A029
   EXPECT_THAT(file_of(plan.machines[0], "/etc/longhaul/ready"), Not(HasSubstr("A029")));
 }

@@ -5,10 +5,9 @@
 
 namespace longhaul::lab {
 
-inline Plan plan_of(Topology topology, unsigned clients = 1, bool steer = false) {
+inline Plan plan_of(Topology topology, unsigned clients = 1) {
   PlanOptions options{.topology = topology,
                       .clients = clients,
-                      .steer = steer,
                       .directory = "/run/l",
                       .programs = {"longhaul-agent", "longhaul-bench", "degen"}};
   for (unsigned port = 0; port < ports_needed(topology, clients); ++port)

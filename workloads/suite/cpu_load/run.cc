@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "observe/placement.hh"
@@ -35,8 +36,30 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   return plan;
 }
 
+// Where both ends share a machine its kernel receives a packet on the processor that sent it: the application on the
+// server would not feel the traffic, and soft RDMA would look like an adapter; what the client receives would be the
+// server's burden. So each end has its own packets steered to its own processors, as long as it measures.
+observe::Steering receive_here(const Session& session) {
+  const auto netdev = session.connections().front()->facts().netdev;
+  const auto own = own_processors();
+  if (own.size() >= std::thread::hardware_concurrency() || netdev == "lo") return {};
+  const auto receiving = observe::receive_processors(netdev);
+  const bool here = !receiving.empty() && std::all_of(receiving.begin(), receiving.end(), [&](int cpu) {
+    return std::find(own.begin(), own.end(), cpu) != own.end();
+  });
+  if (here) return {};
+  observe::Steering steering{netdev, own};
+  if (steering.done()) return steering;
+  throw Unsupported(fmt::format(
+      "packets for {} are processed on {}, not on this end's processors ({}): the application on the server would not "
+      "feel them; steer them there (/sys/class/net/{}/queues/rx-*/rps_cpus)",
+      netdev, receiving.empty() ? "the sender's processor" : fmt::format("processors {}", fmt::join(receiving, ", ")),
+      fmt::join(own, ", "), netdev));
+}
+
 std::map<std::string, Metric> client(ClientSession& session) {
   const auto options = options_of(session);
+  const auto steering = receive_here(session);
   stream::Meter meter;
   Lanes lanes;
   for (const auto& connection : session.connections())
@@ -45,23 +68,6 @@ std::map<std::string, Metric> client(ClientSession& session) {
   session.measure(lanes, {});
   if (options.op == "stream") return {};
   return {{"received", to_metric(meter.rate(), meter.arrivals())}};
-}
-
-// Where both ends share a machine its kernel receives a packet on the processor that sent it: the application on the
-// server would not feel the traffic, and soft RDMA would look like an adapter.
-void check_placement(const std::string& netdev) {
-  const auto own = own_processors();
-  if (own.size() >= std::thread::hardware_concurrency() || netdev == "lo") return;
-  const auto receiving = observe::receive_processors(netdev);
-  const bool here = !receiving.empty() && std::all_of(receiving.begin(), receiving.end(), [&](int cpu) {
-    return std::find(own.begin(), own.end(), cpu) != own.end();
-  });
-  if (here) return;
-  throw Unsupported(fmt::format(
-      "packets for {} are processed on {}, not on the server's processors ({}): the application would not feel them; "
-      "steer them there (rps_cpus; for a lab: longhaul lab up --steer, longhaul run --lab --steer)",
-      netdev, receiving.empty() ? "the sender's processor" : fmt::format("processors {}", fmt::join(receiving, ", ")),
-      fmt::join(own, ", ")));
 }
 
 std::map<int, std::uint64_t> network_softirqs() {
@@ -81,7 +87,7 @@ void count_softirqs(ServerSession& session, const std::map<int, std::uint64_t>& 
 
 std::map<std::string, Metric> server(ServerSession& session) {
   const auto options = options_of(session);
-  check_placement(session.connections().front()->facts().netdev);
+  auto steering = std::optional{receive_here(session)};
   stream::Meter meter;
   Lanes lanes;
   if (options.op == "stream")
@@ -98,6 +104,7 @@ std::map<std::string, Metric> server(ServerSession& session) {
     application.traffic(Traffic::full);
   });
   session.serve(lanes, true);
+  steering.reset();
   count_softirqs(session, softirqs);
   application.traffic(Traffic::unknown);
   application.stop();
