@@ -10,11 +10,11 @@
 #include "agents/affinity.hh"
 #include "agents/agent.hh"
 #include "agents/facts_table.hh"
+#include "agents/steering.hh"
 #include "common/command_line.hh"
 #include "common/log.hh"
 #include "common/version.hh"
 #include "observe/facts.hh"
-#include "observe/placement.hh"
 #include "workloads/suite/catalog.hh"
 
 namespace longhaul::agents {
@@ -79,7 +79,7 @@ Result<void> serve(Options options) {
   if ((*agent)->name() != options.node)
     return refuse("--node {}: the certificate {} is that of '{}'", options.node, options.agent.credentials.cert,
                   (*agent)->name());
-  observe::end_steering();  // of one that was killed
+  end_steering();  // of one that was killed
   boost::asio::signal_set signals{context, SIGINT, SIGTERM};
   signals.async_wait([&](auto error, int) {
     if (!error) (*agent)->close();

@@ -10,11 +10,11 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "agents/affinity.hh"
+#include "agents/steering.hh"
 #include "common/error.hh"
 #include "common/frame.hh"
 #include "common/log.hh"
 #include "observe/clock.hh"
-#include "observe/placement.hh"
 
 namespace longhaul::agents {
 
@@ -92,7 +92,7 @@ asio::awaitable<void> Process::supervise() {
   // number may be another's.
   signal_group(SIGKILL);
   const auto exit = child_.poll().value_or(ChildExit{.code = {}, .signal = SIGKILL});
-  if (exit.signal) observe::end_steering();
+  if (exit.signal) end_steering();
   if (readers_ > 0) {
     drained_.expires_after(kDrain);
     (void)co_await drained_.async_wait(kTuple);

@@ -1,18 +1,12 @@
 #include "observe/placement.hh"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <filesystem>
 #include <set>
-#include <thread>
 
-#include "common/fd.hh"
-#include "common/well_known.hh"
 #include "observe/fields.hh"
 #include "observe/small_file.hh"
 
@@ -23,34 +17,6 @@ constexpr int kDigit = 4;  // processors by hexadecimal digit
 constexpr int kWord = 32;  // and by group between commas
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> steering_files(const std::string& netdev) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (const auto& queue : fs::directory_iterator{"/sys/class/net/" + netdev + "/queues", error})
-    if (queue.path().filename().string().starts_with("rx-")) files.push_back((queue.path() / "rps_cpus").string());
-  return files;
-}
-
-bool write(const std::string& file, const std::string& text) {
-  const OwnFd fd{::open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK)};
-  return fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-}
-
-// Directly, or by the service; true when it is so.
-bool steer(const std::string& netdev, const std::string& mask) {
-  constexpr int kLooks = 200;
-  constexpr std::chrono::milliseconds kGlance{5};
-  const auto files = steering_files(netdev);
-  if (std::all_of(files.begin(), files.end(), [&](const auto& file) { return write(file, mask); })) return true;
-  if (!write(kSteeringPipe, fmt::format("{} {}\n", netdev, mask))) return false;
-  const auto wanted = parse_cpu_mask(mask);
-  for (int i = 0; i < kLooks; ++i) {
-    if (receive_processors(netdev) == wanted) return true;
-    std::this_thread::sleep_for(kGlance);
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -68,6 +34,14 @@ std::vector<int> parse_cpu_mask(std::string_view text) {
   return cpus;
 }
 
+std::vector<std::string> receive_steering_files(const std::string& netdev) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& queue : fs::directory_iterator{"/sys/class/net/" + netdev + "/queues", error})
+    if (queue.path().filename().string().starts_with("rx-")) files.push_back((queue.path() / "rps_cpus").string());
+  return files;
+}
+
 std::string cpu_mask(const std::vector<int>& cpus) {
   const int highest = cpus.empty() ? 0 : *std::max_element(cpus.begin(), cpus.end());
   std::vector<std::uint32_t> words(static_cast<std::size_t>(highest / kWord) + 1);
@@ -79,30 +53,12 @@ std::string cpu_mask(const std::vector<int>& cpus) {
 
 std::vector<int> receive_processors(const std::string& netdev) {
   std::set<int> cpus;
-  for (const auto& file : steering_files(netdev)) {
+  for (const auto& file : receive_steering_files(netdev)) {
     const auto named = parse_cpu_mask(small_file(file).value_or(""));
     if (named.empty()) return {};  // one queue that is not steered is enough
     cpus.insert(named.begin(), named.end());
   }
   return {cpus.begin(), cpus.end()};
-}
-
-Steering::Steering(std::string netdev, const std::vector<int>& cpus) : netdev_(std::move(netdev)) {
-  const auto files = steering_files(netdev_);
-  if (files.empty()) return;
-  former_ = small_file(files.front()).value_or("0");
-  done_ = steer(netdev_, cpu_mask(cpus));
-}
-
-Steering::~Steering() {
-  if (done_) steer(netdev_, former_);
-}
-
-void end_steering() {
-  if (::access(kSteeringPipe, W_OK) != 0) return;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator{"/sys/class/net", error})
-    if (const auto netdev = entry.path().filename().string(); !receive_processors(netdev).empty()) steer(netdev, "0");
 }
 
 std::map<int, std::uint64_t> parse_softirqs(std::string_view text, std::string_view name) {

@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace longhaul::observe {
@@ -17,28 +16,8 @@ std::vector<int> parse_cpu_mask(std::string_view text);
 /// its queues); empty: wherever they happen to arrive - between interfaces of one machine on the sender's processor.
 std::vector<int> receive_processors(const std::string& netdev);
 
-/// Steers what `netdev` receives to `cpus` for as long as it lives, then as it was before. Only CAP_NET_ADMIN may do
-/// so: others ask the service behind kSteeringPipe, where there is one. done(): false where nobody does it.
-class Steering {
- public:
-  Steering() = default;
-  Steering(std::string netdev, const std::vector<int>& cpus);
-  ~Steering();
-  Steering(Steering&& other) noexcept
-      : netdev_(std::move(other.netdev_)),
-        former_(std::move(other.former_)),
-        done_(std::exchange(other.done_, false)) {}
-  Steering& operator=(Steering&&) = delete;
-  bool done() const { return done_; }
-
- private:
-  std::string netdev_;
-  std::string former_;  ///< mask
-  bool done_ = false;
-};
-
-/// Ends what a killed process has left: has kSteeringPipe's service take all steering away. Without one, nothing.
-void end_steering();
+/// The files that say so, one for each of its receive queues; writing them takes CAP_NET_ADMIN.
+std::vector<std::string> receive_steering_files(const std::string& netdev);
 
 /// The mask of these processors as the kernel reads it.
 std::string cpu_mask(const std::vector<int>& cpus);

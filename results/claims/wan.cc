@@ -212,9 +212,10 @@ Finding eager_is_ahead(const Claim& claim, const std::vector<Match>& matches) {
   }
   // "Until the copy costs more": behind at the largest sizes only is no objection.
   const auto first = judgements.front();
-  auto reason =
-      fmt::format("rendezvous takes {:.2f} times as long as eager at {}, {:.2f} times at {}",
-                  evidence.front().ratio.value, evidence.front().at, evidence.back().ratio.value, evidence.back().at);
+  auto reason = fmt::format("rendezvous takes {:.2f} times as long as eager at {}", evidence.front().ratio.value,
+                            evidence.front().at);
+  if (evidence.size() > 1)
+    reason += fmt::format(", {:.2f} times at {}", evidence.back().ratio.value, evidence.back().at);
   reason += crossover ? fmt::format("; it is ahead from {} on", format_quantity(Kind::size, *crossover))
                       : std::string{"; up to there eager stays ahead"};
   return conclude(first, reason, std::move(evidence));

@@ -4,6 +4,7 @@
 #include "results/claims/json.hh"
 #include "results/claims/wan.hh"
 #include "results/report/report.hh"
+#include "results/summary/expectation.hh"
 
 namespace longhaul::results {
 namespace {
@@ -91,7 +92,8 @@ json::value size_data(const std::string& workload, const Parameters& parameters,
   return nullptr;
 }
 
-json::object cell_data(const CellSummary& cell, const Vocabulary& vocabulary, bool distributions) {
+json::object cell_data(const CellSummary& cell, const Summary& summary, const Vocabulary& vocabulary,
+                       bool distributions) {
   json::object runs;
   for (const auto& [status, count] : cell.runs) runs[boost::describe::enum_to_string(status, "?")] = count;
   json::array metrics;
@@ -119,6 +121,7 @@ json::object cell_data(const CellSummary& cell, const Vocabulary& vocabulary, bo
           {"limits", strings(cell.limits)},
           {"soft", cell.soft},
           {"emulated", cell.emulated},
+          {"expected", optional_number(expected_headline(cell, summary.cells, vocabulary))},
           {"metrics", std::move(metrics)}};
 }
 
@@ -213,7 +216,7 @@ json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool 
   const auto answer = answer_of(summary, pairings, vocabulary);
   const auto claims = check_claims(summary, vocabulary, wan_claims());
   json::array cells;
-  for (const auto& cell : summary.cells) cells.emplace_back(cell_data(cell, vocabulary, distributions));
+  for (const auto& cell : summary.cells) cells.emplace_back(cell_data(cell, summary, vocabulary, distributions));
   json::array pairs;
   for (const auto& pairing : pairings) pairs.emplace_back(pair_data(pairing, vocabulary));
   auto testbed = codec::encode(summary.manifest.testbed);

@@ -258,6 +258,57 @@ TEST_F(CompactLab, ForeignQdiscsAreNamedAndLeftAlone) {
   lab().must("router", "tc qdisc del dev rb0 root");
 }
 
+TEST_F(CompactLab, MemoryThatCannotBeRegisteredIsSaidAtBothEnds) {
+  const auto result =
+      lab().on("client",
+               "taskset 2 longhaul-bench throughput --listen --once --bind $LONGHAUL_PEER >/dev/null 2>/tmp/server.log "
+               "& p=$!\n" +
+                   wait_until("ss -Hltn 'sport = :7470' | grep -q .") +
+                   "ulimit -l 64; setpriv --reuid 1000 --regid 1000 --clear-groups taskset 1 longhaul-bench throughput "
+                   "--connect $LONGHAUL_PEER --bind $LONGHAUL_ADDR --transport rdma --size 4MiB; e=$?; wait $p; "
+                   "cat /tmp/server.log; exit $e");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_NE(result.err.find("ulimit -l"), std::string::npos) << result.err;
+  EXPECT_NE(result.out.find("ulimit -l"), std::string::npos) << result.out;  // the server was told why
+}
+
+TEST_F(CompactLab, AServerServesOnWhenItsFortyClientsDie) {
+  for (const std::string transport : {"tcp", "rdma"}) {
+    const auto result = lab().on(
+        "client",
+        "taskset 2 longhaul-bench cpu_load --listen --bind $LONGHAUL_PEER >/tmp/server.out 2>/tmp/server.log & p=$!\n" +
+            wait_until("ss -Hltn 'sport = :7470' | grep -q .") +
+            "bench() { taskset 1 longhaul-bench cpu_load --connect $LONGHAUL_PEER --bind $LONGHAUL_ADDR --transport " +
+            transport +
+            " --work 5ms --json \"$@\"; }\n"
+            "bench --duration 20s >/dev/null 2>&1 & sleep 4; kill -9 $(ps -o pid,args | grep '[-]-duration 20s' | awk "
+            "'{print $1}')\n"
+            "bench --duration 500ms; e=$?; kill $p; wait; cat /tmp/server.log >&2; exit $e");
+    ASSERT_EQ(result.code, 0) << transport << ": " << result.err;
+    EXPECT_NE(result.err.find("a client was not served"), std::string::npos) << transport << ": " << result.err;
+    EXPECT_GT(json::parse(result.out).at("summary").at("slowdown").at("value").to_number<double>(), 0);
+  }
+}
+
+// Intervals are of the raw clock, which nobody sets; a one-way delay is between wall clocks.
+TEST_F(CompactLab, AClockThatIsSetSpoilsOneWayFiguresOnly) {
+  const auto during = [&](const std::string& workload) {
+    return lab().on(
+        "client", "taskset 2 longhaul-bench " + workload +
+                      " --listen --once --bind $LONGHAUL_PEER >/dev/null 2>&1 & p=$!\n" +
+                      wait_until("ss -Hltn 'sport = :7470' | grep -q .") +
+                      "(sleep 2; date -s @$(($(date +%s) + 100)) >/dev/null) &\ntaskset 1 longhaul-bench " + workload +
+                      " --connect $LONGHAUL_PEER --bind $LONGHAUL_ADDR --transport tcp --duration 3s --json; e=$?\n"
+                      "date -s @$(($(date +%s) - 100)) >/dev/null; wait; exit $e");
+  };
+  const auto packets = during("packets");
+  EXPECT_EQ(packets.code, 1);
+  EXPECT_NE(packets.err.find("the wall clock was set"), std::string::npos) << packets.err;
+  const auto latency = during("latency");
+  ASSERT_EQ(latency.code, 0) << latency.err;
+  EXPECT_LT(json::parse(latency.out).at("summary").at("latency").at("value").to_number<double>(), 50e6);
+}
+
 TEST_F(CompactLab, AKilledAgentComesBack) {
   const auto listening = "ss -Hltn 'sport = :41001' | wc -l";
   EXPECT_EQ(lab().must("client", listening), "1\n");

@@ -14,8 +14,9 @@ using pingpong::Direction;
 
 constexpr std::size_t kMemory = std::size_t{32} << 20;
 constexpr std::size_t kMostSlots = 1024;
-constexpr std::uint8_t kFilled = 171;        // a sequence like any other
-constexpr std::size_t kSocketsUnderWay = 4;  // the kernel's buffer is the queue
+constexpr std::uint8_t kFilled = 171;           // a sequence like any other
+constexpr std::size_t kSocketsUnderWay = 4;     // the kernel's buffer is the queue
+constexpr std::int64_t kCatchUp = 100'000'000;  // ns that a paced sender may be behind
 constexpr std::size_t kUnbounded = std::size_t{1} << 30;
 
 std::span<std::byte> slot(std::span<std::byte> memory, std::size_t size, std::size_t index) {
@@ -91,10 +92,22 @@ void Poster::post() {
 }
 
 void Poster::start() {
-  while (under_way_ < depth_) post();
+  if (options_.interval == 0)
+    while (under_way_ < depth_) post();
+  else
+    waiting_ = true;
 }
 
 bool Poster::advance() {
+  if (waiting_) {
+    const auto now = observe::raw_time();
+    if (now < due_) return false;
+    waiting_ = false;
+    if (due_ == 0) due_ = now;
+    // What the path held up is made good for, so that the rate is kept where it can be; but not what no path could.
+    due_ = std::max(due_ + options_.interval, now - kCatchUp);
+    post();
+  }
   std::array<Completion, 16> done;
   const auto count = connection_.poll(done);
   if (count == 0) return false;

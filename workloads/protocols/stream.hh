@@ -15,7 +15,8 @@ namespace longhaul::workloads::stream {
 struct Options {
   std::string op;  ///< write, read; "stream" for tcp
   std::size_t size = 0;
-  std::size_t depth = 0;  ///< messages under way; 0: as many as the transport's queue holds
+  std::size_t depth = 0;      ///< messages under way; 0: as many as the transport's queue holds
+  std::int64_t interval = 0;  ///< ns from one message to the next, one under way at a time; 0: without pause
 };
 
 /// What the connections of streams need, for either end.
@@ -64,6 +65,8 @@ class Poster final : public Lane {
   std::size_t next_ = 0;
   std::size_t under_way_ = 0;
   std::uint8_t sequence_ = 0;
+  bool waiting_ = false;  // for the time of the next message
+  std::int64_t due_ = 0;
 };
 
 /// The end that receives a stream over sockets: every message's first and last byte are checked.

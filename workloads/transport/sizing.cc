@@ -33,20 +33,26 @@ std::uint8_t ack_timeout_exponent(Nanoseconds rtt) {
   return exponent;
 }
 
-std::string stream_limit(std::string_view provider, BitRate rate, Nanoseconds rtt, Bytes window, Bytes mtu,
-                         std::int64_t streams) {
-  constexpr double kReached = 0.85;
-  auto what = fmt::format("a window of {} bytes", window.count);
+StreamCeiling stream_ceiling(std::string_view provider, Nanoseconds rtt, Bytes window, Bytes mtu,
+                             std::int64_t streams) {
+  StreamCeiling ceiling{.rate = {}, .why = fmt::format("a window of {} bytes", window.count)};
   const auto packets = kRxePackets * mtu.count * streams;
   if (provider == "rxe" && packets > 0 && packets < window.count) {
     window = Bytes{packets};
-    what = fmt::format("rxe's window of {} packets of {} bytes", kRxePackets, mtu.count);
+    ceiling.why = fmt::format("rxe's window of {} packets of {} bytes", kRxePackets, mtu.count);
   }
   if (rtt.count() <= 0 || window.count <= 0) return {};
   const auto most = static_cast<double>(window.count) * 8e9 / static_cast<double>(rtt.count());
-  if (static_cast<double>(rate.bits_per_second) < kReached * most) return {};
-  return fmt::format("{} over a round trip of {} lets {:.4g} Mbit/s through", what,
-                     format_quantity(Kind::duration, rtt.count()), most / 1e6);
+  ceiling.rate = BitRate{static_cast<std::int64_t>(most)};
+  ceiling.why += fmt::format(" over a round trip of {} lets {:.4g} Mbit/s through",
+                             format_quantity(Kind::duration, rtt.count()), most / 1e6);
+  return ceiling;
+}
+
+std::string stream_limit(BitRate rate, const StreamCeiling& ceiling) {
+  constexpr double kReached = 0.85;
+  const auto most = static_cast<double>(ceiling.rate.bits_per_second);
+  return most > 0 && static_cast<double>(rate.bits_per_second) >= kReached * most ? ceiling.why : std::string{};
 }
 
 std::string window_limit(std::string_view provider, Bytes mtu, Bytes message) {

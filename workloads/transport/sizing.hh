@@ -33,10 +33,18 @@ inline constexpr std::uint8_t kReceiverNotReadyRetries = 7;
 /// rxe sends at most 128 packets of its MTU before an acknowledgement (RXE_MAX_UNACKED_PSNS).
 std::string window_limit(std::string_view provider, Bytes mtu, Bytes message);
 
-/// Why a stream that reached `rate` was limited by what may be under way at a time, rather than by link and processors;
-/// empty: it was not. `window`: bytes under way at most, over all `streams`; each of rxe's has its 128 packets, too.
-/// Limited: 0.85 of window / rtt is reached (beyond, the round trip itself grows with the queue).
-std::string stream_limit(std::string_view provider, BitRate rate, Nanoseconds rtt, Bytes window, Bytes mtu,
-                         std::int64_t streams);
+/// What may be under way at a time lets no more through than this, whatever link and processors could do.
+struct StreamCeiling {
+  BitRate rate;  ///< 0: none is known
+  std::string why;
+};
+
+/// window / rtt. `window`: bytes under way at most, over all `streams`; each of rxe's has its 128 packets of the MTU,
+/// too.
+StreamCeiling stream_ceiling(std::string_view provider, Nanoseconds rtt, Bytes window, Bytes mtu, std::int64_t streams);
+
+/// Why a stream that reached `rate` was limited by the ceiling; empty: it was not. Limited: 0.85 of it is reached
+/// (beyond, the round trip itself grows with the queue).
+std::string stream_limit(BitRate rate, const StreamCeiling& ceiling);
 
 }  // namespace longhaul::workloads

@@ -54,6 +54,12 @@ function lineWithBand(name, style, points) {
   return series;
 }
 
+// Theory, thin and dotted beside the measured line: no markers, nothing to hover.
+function expectedLine(style, points) {
+  return points.length < 2 ? [] : [{type: 'line', silent: true, symbol: 'none', data: points.map(point => [point.x, point.y]), tooltip: {show: false},
+    lineStyle: {color: style.colour, width: 1.3, type: [1.5, 3.5], opacity: 0.9}, emphasis: {disabled: true}, z: 3}];
+}
+
 const tipTable = (head, columns, rows) => `<div class="tip"><div class="head">${escaped(head)}</div><table><tr><th></th>${columns.map(c => `<th>${c}</th>`).join('')}</tr>${
   rows.map(row => `<tr><td>${row[0]}</td>${row.slice(1).map(cell => `<td class="number">${cell}</td>`).join('')}</tr>`).join('')}</table></div>`;
 const swatch = style => `<svg class="swatch" width="30" height="12" aria-hidden="true"><line x1="1" y1="6" x2="29" y2="6" stroke="${style.colour}" stroke-width="2.4" ${
@@ -63,12 +69,15 @@ const swatch = style => `<svg class="swatch" width="30" height="12" aria-hidden=
 const bounds = (metric, unit) => metric.low === undefined ? 'too few runs' : `${inUnit(metric.low, unit)} – ${inUnit(metric.high, unit)}`;
 const points = params => params.filter(one => one.seriesType === 'line' && one.data?.point).map(one => one.data.point);
 
-function seriesTip(spec, head) {
+function seriesTip(spec, key, head) {
   return params => {
     const found = points(params);
     if (!found.length) return '';
-    return tipTable(head(found[0].cell), ['median', '95 % interval', 'p99', 'runs', 'achieved delay'], found.map(({cell, metric, style, label}) => [
+    const theory = found.some(({cell}) => expectedOf(cell, key) !== null);
+    const columns = ['median', '95 % interval', ...(theory ? ['expected'] : []), 'p99', 'runs', 'achieved delay'];
+    return tipTable(head(found[0].cell), columns, found.map(({cell, metric, style, label}) => [
       swatch(style) + ' ' + escaped(label), inUnit(metric.median, spec.unit), bounds(metric, spec.unit),
+      ...(theory ? [expectedOf(cell, key) === null ? BLANK : inUnit(cell.expected, spec.unit)] : []),
       metric.p99 === null ? BLANK : inUnit(metric.p99, spec.unit, 3), metric.runs, achievedText(cell)]));
   };
 }
@@ -81,14 +90,19 @@ function achievedText(cell) {
 
 function against(cells, xOf, log, axisOf) {
   const spec = specOf(state.metric);
-  const values = cells.flatMap(cell => { const m = drawn(cell); return [m.median, m.low ?? m.median, m.high ?? m.median]; });
+  const theory = cell => state.part === 'all' || !partable() ? expectedOf(cell, state.metric) : null;
+  const values = cells.flatMap(cell => { const m = drawn(cell); return [m.median, m.low ?? m.median, m.high ?? m.median, theory(cell) ?? m.median]; });
   const y = valueAxis(values, log && values.every(v => v > 0));
   const x = axisOf(cells.map(xOf));
-  const series = shown(seriesOf(cells)).flatMap(one => lineWithBand(one.label, one.style, one.cells.slice().sort((a, b) => xOf(a) - xOf(b)).map(cell => {
-    const metric = drawn(cell);
-    const bounded = metric.low === undefined ? {} : {low: y.at(metric.low), high: y.at(metric.high)};
-    return {x: x.at(xOf(cell)), y: y.at(metric.median), ...bounded, cell, metric, style: one.style, label: one.label};
-  })));
+  const series = shown(seriesOf(cells)).flatMap(one => {
+    const along = one.cells.slice().sort((a, b) => xOf(a) - xOf(b));
+    const line = lineWithBand(one.label, one.style, along.map(cell => {
+      const metric = drawn(cell);
+      const bounded = metric.low === undefined ? {} : {low: y.at(metric.low), high: y.at(metric.high)};
+      return {x: x.at(xOf(cell)), y: y.at(metric.median), ...bounded, cell, metric, style: one.style, label: one.label};
+    }));
+    return [...line, ...expectedLine(one.style, along.filter(cell => theory(cell) !== null).map(cell => ({x: x.at(xOf(cell)), y: y.at(theory(cell))})))];
+  });
   return {spec, x, y, series};
 }
 
@@ -99,7 +113,7 @@ function latencyOption() {
   const {spec, x, y, series} = against(cells, cell => cell.delay, state.y === 'log', values => delayAxis(values, state.x === 'log'));
   return {...frame(x, y, {
     xName: 'one-way delay asked [ms]', yName: metricName(spec), xFormat: milliseconds, yFormat: value => inUnit(value, spec.unit, 3).replace(/\.0+(?=\D|$)/, ''),
-    tip: seriesTip(spec, cell => `${roundTime(cell.delay)} one-way, ${bytes(cell.size)}`),
+    tip: seriesTip(spec, state.metric, cell => `${roundTime(cell.delay)} one-way, ${bytes(cell.size)}`),
   }), series};
 }
 
@@ -113,7 +127,7 @@ function sizeOption() {
   const {spec, x, y, series} = against(cells, cell => cell.size, state.y === 'log', sizeAxis);
   return {...frame(x, y, {
     xName: 'message size', yName: metricName(spec), xFormat: bytes, yFormat: value => inUnit(value, spec.unit, 3).replace(/\.0+(?=\D|$)/, ''),
-    tip: seriesTip(spec, cell => `${bytes(cell.size)}, ${roundTime(cell.delay)} one-way`),
+    tip: seriesTip(spec, state.metric, cell => `${bytes(cell.size)}, ${roundTime(cell.delay)} one-way`),
   }), series};
 }
 

@@ -20,48 +20,76 @@ function renderClaims() {
     (silent.length ? `<p class="quiet small">This campaign has no cells that speak of ${silent.join(', ')}.</p>` : ''));
 }
 
-const figureName = claim => `${specOf(`${claim.workload}/${claim.metric}`).name.replace(/_/g, ' ')} against ${claim.x === 'delay' ? 'one-way delay' : claim.x}`;
+const figureName = claim => `${specOf(`${claim.workload}/${claim.metric}`).name.replace(/_/g, ' ')} against ${claim.x === 'delay' ? 'one-way delay' : claim.x}` +
+  (claim.findings.some(finding => finding.cells.some(cell => expectedOf(byId.get(cell.id), `${claim.workload}/${claim.metric}`) !== null)) ? '; dotted: expected' : '');
 
 // A series that differs in conditions, too (a protocol, a delay beside the axis), is a line each.
 function claimLines(claim, cells) {
   const conditionsOf = cell => ({...cell.conditions, ...(claim.x === 'delay' ? {} : {delay: roundTime(cell.delay)})});
   const names = unique(cells.flatMap(cell => Object.keys(conditionsOf(cell)))).filter(name => name !== claim.x && unique(cells.map(cell => conditionsOf(cell)[name])).length > 1);
-  const wordOf = cell => names.map(name => conditionsOf(cell)[name] ?? (name === 'protocol' ? 'eager' : 'default')).join(', ');
+  const spelt = (name, value) => ['protocol', 'engine'].includes(name) ? value ?? {protocol: 'eager', engine: 'netem'}[name] : value === undefined ? null : `${name} ${value}`;
+  const wordOf = cell => names.map(name => spelt(name, conditionsOf(cell)[name])).filter(Boolean).join(', ');
   const words = unique(cells.map(wordOf)).sort();
-  return seriesOf(cells).flatMap(one => words.filter(word => one.cells.some(cell => wordOf(cell) === word)).map(word => ({
-    ...one, label: one.label + (word ? `, ${word}` : ''), cells: one.cells.filter(cell => wordOf(cell) === word),
-    style: words.length > 1 ? {...one.style, dash: [[1, 0], [10, 4], [3, 3], [10, 3, 2, 3]][words.indexOf(word) % 4]} : one.style,
+  const series = seriesOf(cells);
+  const dashes = [[1, 0], [10, 4], [3, 3], [10, 3, 2, 3]];
+  // One series under several conditions: the conditions are what the reader tells apart, by colour, and its own name says nothing.
+  const styled = (one, at) => words.length < 2 ? one.style
+    : series.length > 1 ? {...one.style, dash: dashes[at % dashes.length]}
+    : {...one.style, colour: HUES[theme()][at % HUES.light.length][0], hollow: at >= HUES.light.length, dash: dashes[0]};
+  return series.flatMap(one => words.filter(word => one.cells.some(cell => wordOf(cell) === word)).map(word => ({
+    ...one, label: series.length === 1 && word ? word : one.label + (word ? `, ${word}` : ''), cells: one.cells.filter(cell => wordOf(cell) === word),
+    style: styled(one, words.indexOf(word)),
   })));
 }
+
+// How many rows the legend takes; the chart grows with what is beyond two.
+function legendRows(lines) {
+  const room = 480;
+  let rows = 1, used = 0;
+  for (const one of lines) {
+    const width = 50 + 7 * one.label.length;
+    if (used > 0 && used + width > room) { rows += 1; used = 0; }
+    used += width;
+  }
+  return rows;
+}
+const LEGEND_ROWS = 2;
 
 function claimOption(claim) {
   const places = new Map(claim.findings.flatMap(finding => finding.cells.map(cell => [cell.id, cell.x])));
   const cells = [...places.keys()].map(id => byId.get(id)).filter(cell => cell && metricOf(cell, claim.metric));
   const spec = specOf(`${claim.workload}/${claim.metric}`);
-  const values = cells.flatMap(cell => { const m = metricOf(cell, claim.metric); return [m.median, m.low ?? m.median, m.high ?? m.median]; });
+  const key = `${claim.workload}/${claim.metric}`;
+  const values = cells.flatMap(cell => { const m = metricOf(cell, claim.metric); return [m.median, m.low ?? m.median, m.high ?? m.median, expectedOf(cell, key) ?? m.median]; });
   const y = valueAxis(values, spec.unit === 'ns' && values.every(v => v > 0));
   const size = claim.x === 'size';
   const sizes = unique([...places.values()]).sort((a, b) => a - b);
   const x = size ? {...valueAxis(sizes, true, {pad: 0.15}), ticks: sizes} : delayAxis(sizes, true);
   const lines = claimLines(claim, cells);
-  const series = lines.flatMap(one => lineWithBand(one.label, one.style, one.cells.slice().sort((a, b) => places.get(a.id) - places.get(b.id)).map(cell => {
-    const metric = metricOf(cell, claim.metric);
-    const bounded = metric.low === undefined ? {} : {low: y.at(metric.low), high: y.at(metric.high)};
-    return {x: x.at(places.get(cell.id)), y: y.at(metric.median), ...bounded, cell, metric, style: one.style, label: one.label};
-  })));
+  const series = lines.flatMap(one => {
+    const along = one.cells.slice().sort((a, b) => places.get(a.id) - places.get(b.id));
+    const line = lineWithBand(one.label, one.style, along.map(cell => {
+      const metric = metricOf(cell, claim.metric);
+      const bounded = metric.low === undefined ? {} : {low: y.at(metric.low), high: y.at(metric.high)};
+      return {x: x.at(places.get(cell.id)), y: y.at(metric.median), ...bounded, cell, metric, style: one.style, label: one.label};
+    }));
+    return [...line, ...expectedLine(one.style, along.filter(cell => expectedOf(cell, key) !== null).map(cell => ({x: x.at(places.get(cell.id)), y: y.at(expectedOf(cell, key))})))];
+  });
   const place = size ? bytes : roundTime;
   return {...frame(x, y, {
     xName: size ? 'message size' : `${claim.x === 'delay' ? 'one-way delay asked' : claim.x} [ms]`, yName: spec.name.replace(/_/g, ' ') + (spec.unit === 'ns' || spec.unit === '1' ? '' : ` [${spec.unit}]`),
     xFormat: size ? bytes : milliseconds, yFormat: value => inUnit(value, spec.unit, 3).replace(/\.0+(?=\D|$)/, ''),
-    tip: seriesTip(spec, cell => `${claim.x} ${place(places.get(cell.id))}`),
-  }), series, legend: {show: true, bottom: 0, textStyle: {color: css('--ink')}, data: lines.map(one => one.label)}, grid: {left: 72, right: 18, top: 14, bottom: 78}};
+    tip: seriesTip(spec, key, cell => `${claim.x} ${place(places.get(cell.id))}`),
+  }), series, legend: {show: true, bottom: 0, textStyle: {color: css('--ink')}, data: lines.map(one => one.label)}, grid: {left: 72, right: 18, top: 14, bottom: 60 + 18 * legendRows(lines)}};
 }
 
 // Drawn when opened: a hidden element has no size.
 function drawClaims() {
   for (const element of document.querySelectorAll('details.claim[open]')) {
     const claim = data.claims.find(one => one.id === element.dataset.claim);
-    draw(`figure-${claim.id}`, claimOption(claim));
+    const option = claimOption(claim);
+    document.getElementById(`figure-${claim.id}`).style.height = `${360 + Math.max(0, option.grid.bottom - 60 - 18 * LEGEND_ROWS)}px`;
+    draw(`figure-${claim.id}`, option);
   }
 }
 document.addEventListener('toggle', event => {

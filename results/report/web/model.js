@@ -29,6 +29,10 @@ const sizes = () => unique(ofConditions().map(cell => cell.size)).sort((a, b) =>
 const delays = () => unique(ofConditions().map(cell => cell.delay)).sort((a, b) => a - b);
 const selected = cell => metricOf(cell, state.metric.split('/')[1]);
 
+// What a cell's headline should be by theory and by its twin without delay (for a throughput: what its windows let through).
+const isHeadline = key => data.workloads.find(one => one.name === key.split('/')[0])?.metrics[0].name === key.split('/')[1];
+const expectedOf = (cell, key) => isHeadline(key) ? cell.expected ?? null : null;
+
 // What the transport adds: the latency less the path's achieved delay (half of both directions, as the latency is half of a
 // round trip; all of it for a read, which is a whole one). The intervals stay those of the latency.
 const pathOf = cell => cell.forward.achieved === null || cell.back.achieved === null ? null

@@ -64,7 +64,7 @@ function render() {
   renderLegend();
   const spec = specOf(state.metric);
   const size = state.size === null ? '' : `, ${bytes(state.size)}`;
-  html('latency-title', `${escaped(spec.name[0].toUpperCase() + spec.name.slice(1))} against delay<span class="quiet">${escaped(size)}; bands: 95 % over runs</span>`);
+  html('latency-title', `${escaped(spec.name[0].toUpperCase() + spec.name.slice(1))} against delay<span class="quiet">${escaped(size)}; bands: 95 % over runs${ofConditions().some(cell => cell.size === state.size && expectedOf(cell, state.metric) !== null) ? '; dotted: expected' : ''}</span>`);
   const found = selectedPairs().flatMap(pair => pair.crossovers).length;
   html('ratio-title', `Sockets against RDMA<span class="quiet">${escaped(size)}; ${!selectedPairs().length ? 'nothing to compare' : found ? 'dotted: where the verdict changes' : 'crossover: none found'}</span>`);
   draw('latency', ofConditions().length ? latencyOption() : null, 'No cell has been measured yet.');

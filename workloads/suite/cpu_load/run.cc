@@ -8,6 +8,7 @@
 
 #include "observe/placement.hh"
 #include "observe/small_file.hh"
+#include "workloads/harness/steering.hh"
 #include "workloads/protocols/stream.hh"
 #include "workloads/suite/cpu_load/application.hh"
 
@@ -17,9 +18,13 @@ namespace {
 constexpr std::uint64_t kFewest = 3;  // runs of the application with and without traffic
 
 stream::Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
+  const auto number = [&](const char* name) { return integer(parameters, spec.parameters, name); };
+  const auto bits = 8.0 * static_cast<double>(number("size")) * static_cast<double>(number("clients"));
+  const auto rate = static_cast<double>(number("rate"));
   return {.op = transport == "tcp" ? "stream" : "write",
-          .size = static_cast<std::size_t>(integer(parameters, spec.parameters, "size")),
-          .depth = static_cast<std::size_t>(integer(parameters, spec.parameters, "depth"))};
+          .size = static_cast<std::size_t>(number("size")),
+          .depth = static_cast<std::size_t>(number("depth")),
+          .interval = rate > 0 ? static_cast<std::int64_t>(bits * 1e9 / rate) : 0};
 }
 
 stream::Options options_of(const Session& session) {
@@ -39,7 +44,7 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
 // Where both ends share a machine its kernel receives a packet on the processor that sent it: the application on the
 // server would not feel the traffic, and soft RDMA would look like an adapter; what the client receives would be the
 // server's burden. So each end has its own packets steered to its own processors, as long as it measures.
-observe::Steering receive_here(const Session& session) {
+Steering receive_here(const Session& session) {
   const auto netdev = session.connections().front()->facts().netdev;
   const auto own = own_processors();
   if (own.size() >= std::thread::hardware_concurrency() || netdev == "lo") return {};
@@ -48,7 +53,7 @@ observe::Steering receive_here(const Session& session) {
     return std::find(own.begin(), own.end(), cpu) != own.end();
   });
   if (here) return {};
-  observe::Steering steering{netdev, own};
+  Steering steering{netdev, own};
   if (steering.done()) return steering;
   throw Unsupported(fmt::format(
       "packets for {} are processed on {}, not on this end's processors ({}): the application on the server would not "

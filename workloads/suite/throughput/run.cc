@@ -30,6 +30,18 @@ std::map<std::string, Metric> metrics_of(const stream::Meter& meter) {
   return {{"throughput", to_metric(meter.rate(), meter.arrivals())}};
 }
 
+Metric to_metric_of(const StreamCeiling& ceiling) {
+  return to_metric(static_cast<double>(ceiling.rate.bits_per_second), 1);
+}
+
+// What the windows of all streams let through. tcp's is its send buffer.
+StreamCeiling ceiling_of(const ClientSession& session, std::size_t depth, std::size_t size) {
+  const auto facts = session.connections().front()->facts();
+  const auto streams = session.number("streams");
+  const auto window = facts.transport == "tcp" ? facts.queue_depth * streams : static_cast<std::int64_t>(depth * size);
+  return stream_ceiling(facts.provider, Nanoseconds{session.round_trip()}, Bytes{window}, Bytes{facts.mtu}, streams);
+}
+
 // TCP tells itself what it waited for.
 void judge_tcp(ClientSession& session, std::int64_t window) {
   for (const auto& [counter, what] : {std::pair{"tcp_send_buffer_limited_us", "the send buffer"},
@@ -51,18 +63,22 @@ std::map<std::string, Metric> client(ClientSession& session) {
     lanes.push_back(std::move(poster));
   }
   session.measure(lanes, {});
+  const auto ceiling = ceiling_of(session, depth, options.size);
   if (options.op == "stream") {
     judge_tcp(session, session.number("duration"));
-    return {};
+    return {{"ceiling", to_metric_of(ceiling)}};
   }
   if (options.op == "read")
     for (const auto& connection : session.connections()) stream::verify(connection->memory(), options);
-  const auto facts = session.connections().front()->facts();
-  const auto why =
-      stream_limit(facts.provider, BitRate{static_cast<std::int64_t>(meter.rate())}, Nanoseconds{session.round_trip()},
-                   Bytes{static_cast<std::int64_t>(depth * options.size)}, Bytes{facts.mtu}, session.number("streams"));
+  const auto why = stream_limit(BitRate{static_cast<std::int64_t>(meter.rate())}, ceiling);
   if (!why.empty()) session.limit(why);
-  return metrics_of(meter);
+  // rxe's own counter; siw has none, its connection is the kernel's TCP.
+  if (const auto again = session.moved("completer_retry_err"); again > 0)
+    session.limit(fmt::format("{:.0f} times a packet was sent again, after a NAK or an ack time-out of {}", again,
+                              format_quantity(Kind::duration, session.connections().front()->facts().timeout_ns)));
+  auto metrics = metrics_of(meter);
+  metrics["ceiling"] = to_metric_of(ceiling);
+  return metrics;
 }
 
 std::map<std::string, Metric> server(ServerSession& session) {

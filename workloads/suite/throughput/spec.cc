@@ -43,7 +43,13 @@ WorkloadSpec spec() {
                    .unit = "bit/s",
                    .better = Better::higher,
                    .help = "payload from the first arrival to the last, over all streams: at the receiver for tcp, by "
-                           "acknowledged writes or completed reads for RDMA"}},
+                           "acknowledged writes or completed reads for RDMA"},
+                  {.name = "ceiling",
+                   .unit = "bit/s",
+                   .better = Better::neither,
+                   .help =
+                       "what may be under way at a time / round trip: no more can get through (tcp: its send buffer; "
+                       "RDMA: its queue, rxe also its 128 packets)"}},
       .roles = {Role::client, Role::server},
       .needs = needs,
       .plot_axis = "delay",

@@ -1,0 +1,10 @@
+// What a workload process that was killed may have left behind.
+#pragma once
+
+namespace longhaul::agents {
+
+/// Has the service behind kSteeringPipe take all receive packet steering away. Where there is none, nothing was
+/// steered.
+void end_steering();
+
+}  // namespace longhaul::agents

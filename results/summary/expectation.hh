@@ -1,0 +1,17 @@
+// What a cell's headline should be, by theory and by what was measured without delay. Pure.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "results/summary/summary.hh"
+
+namespace longhaul::results {
+
+/// For a time: that of the cell's twin without delay, measured, and what the spec's prediction says that the achieved
+/// delay adds (a rendezvous' trips, a fetch's round trip). For a throughput its ceiling. For others the prediction
+/// alone. Empty where the cell has no delay, its twin was not measured, or nothing is predicted.
+std::optional<double> expected_headline(const CellSummary& cell, const std::vector<CellSummary>& cells,
+                                        const Vocabulary& vocabulary);
+
+}  // namespace longhaul::results

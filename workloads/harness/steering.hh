@@ -1,0 +1,30 @@
+// Where packets are received, for as long as something is measured.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace longhaul::workloads {
+
+/// Steers what `netdev` receives to `cpus` for as long as it lives, then as it was before. Only CAP_NET_ADMIN may do
+/// so: others ask the service behind kSteeringPipe, where there is one. done(): false where nobody does it.
+class Steering {
+ public:
+  Steering() = default;
+  Steering(std::string netdev, const std::vector<int>& cpus);
+  ~Steering();
+  Steering(Steering&& other) noexcept
+      : netdev_(std::move(other.netdev_)),
+        former_(std::move(other.former_)),
+        done_(std::exchange(other.done_, false)) {}
+  Steering& operator=(Steering&&) = delete;
+  bool done() const { return done_; }
+
+ private:
+  std::string netdev_;
+  std::string former_;  ///< mask
+  bool done_ = false;
+};
+
+}  // namespace longhaul::workloads
