@@ -31,6 +31,13 @@ void tell(ControlChannel& control, ControlKind kind, const Refusal& refusal) {
   }
 }
 
+// The client may know better why its connections do not come: what it said is worth a look.
+std::string last_words(ControlChannel& control, int stop) {
+  const auto message = control.receive(Patience::of(100'000'000, stop), "");
+  if (!message || message->kind != ControlKind::failed || !message->message) return {};
+  return "; the client said: " + *message->message;
+}
+
 }  // namespace
 
 Attempt<Server> Server::open(const ServerOptions& options) {
@@ -105,8 +112,10 @@ Attempt<Served> Server::serve_client(Arrival& client, Events& events, int stop) 
     control.send(accepted, patience);
     auto opened = listener->accept(*plan, client.session, rtt, control.fd(), patience);
     if (!opened) {
-      tell(control, ControlKind::failed, opened.error());
-      return tl::unexpected(opened.error());
+      auto refusal = opened.error();
+      refusal.message += last_words(control, stop);
+      tell(control, ControlKind::failed, refusal);
+      return tl::unexpected(std::move(refusal));
     }
     for (auto& connection : *opened) connections.push_back(std::move(connection));
   } else {
