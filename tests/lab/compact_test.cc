@@ -32,7 +32,8 @@ class CompactLab : public ::testing::Test {
                                   " >/dev/null 2>/tmp/server.log & p=$!\n" +
                                   wait_until("ss -Hltn 'sport = :7470' | grep -q .") + "taskset 1 longhaul-bench " +
                                   workload + " --connect $LONGHAUL_PEER" + s + " --bind $LONGHAUL_ADDR" + s +
-                                  " --duration 200ms --json " + options +
+                                  (options.find("--duration") == std::string::npos ? " --duration 200ms" : "") +
+                                  " --json " + options +
                                   "; e=$?\n"
                                   "kill $p 2>/dev/null; wait; exit $e");
   }
