@@ -134,7 +134,10 @@ TEST_F(CompactLab, EveryWorkloadByHand) {
           {"rendezvous", "--transport tcp --protocol write", "transfer"},
           {"throughput", "--transport rdma --streams 2", "throughput"},
           {"throughput", "--transport rdma --op read", "throughput"},
+          {"throughput", "--transport rdma --op send --size 4KiB --streams 2", "throughput"},
           {"throughput", "--transport tcp", "throughput"},
+          {"throughput", "--transport tcp --tool peer", "throughput"},
+          {"throughput", "--transport rdma --tool peer", "throughput"},
           {"packets", "--transport tcp --burst 16 --interval 5ms", "variation"}}) {
       auto result = by_hand(workload, provider, options);
       // A computation whose length drifted is what the orchestrator repeats, too.

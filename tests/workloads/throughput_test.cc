@@ -62,6 +62,36 @@ TEST_P(StreamTest, ArrivesWholeAndKeepsItsQueueFull) {
 
 INSTANTIATE_TEST_SUITE_P(Operations, StreamTest, testing::Values("write", "read"));
 
+TEST(Stream, SendsNoMoreThanTheReceiverHasRoomFor) {
+  const Options options{.op = "send", .size = 100, .depth = 8};
+  const auto plan = *plan_of(options, Role::server, 1);
+  EXPECT_EQ(plan.receives, 8U);
+  EXPECT_EQ(plan.memory, credit_offset(options) + 8);
+  Table table{options};
+  for (std::size_t i = 0; i < plan.receives; ++i) table.server.post_receive(i * plan.receive_stride, options.size);
+  Meter sent;
+  Meter received;
+  Poster poster{table.client, options, sent};
+  Receiver receiver{table.server, options, received};
+  const auto send_all = [&] {
+    poster.start();
+    while (poster.advance()) poster.start();
+  };
+  // The double throws where a send finds no receive.
+  send_all();
+  EXPECT_EQ(sent.arrivals(), 8U);
+  EXPECT_TRUE(poster.idle());
+  for (int i = 0; i < 100; ++i) {
+    while (receiver.advance()) {
+    }
+    send_all();
+  }
+  EXPECT_EQ(received.arrivals(), 8U * 100);
+  EXPECT_EQ(sent.arrivals(), 8U * 101);
+  table.server.memory()[0] ^= std::byte{1};
+  EXPECT_THROW(receiver.advance(), std::runtime_error);
+}
+
 TEST(Stream, APacedPosterKeepsItsRate) {
   const Options options{.op = "write", .size = 64, .depth = 4, .interval = 2'000'000};
   Table table{options};

@@ -162,8 +162,8 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   loop.raw_limit = kRawSamples;
   window_end_ = observe::raw_time() + number("duration");
   progress_due_ = observe::raw_time() + kProgressInterval;
-  auto samples =
-      run_operations(lanes, Window{number("duration"), static_cast<std::uint64_t>(number("min_samples"))}, loop);
+  const auto fewest = options.fewest.value_or(static_cast<std::uint64_t>(number("min_samples")));
+  auto samples = run_operations(lanes, Window{number("duration"), fewest}, loop);
   close_window();
   return samples;
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -110,7 +111,8 @@ class ClientSession : public Session {
     bool sleeping = false;
     bool inspecting = false;
     std::int64_t divisor = 1;
-    std::size_t kinds = 1;  ///< of operations that the lanes take in turn
+    std::size_t kinds = 1;                     ///< of operations that the lanes take in turn
+    std::optional<std::uint64_t> fewest = {};  ///< operations of the window, in place of min_samples
   };
   /// Runs the workload's warm-up, then its window (parameters warmup, duration, min_samples, timeout). Throws
   /// std::system_error or std::runtime_error when it cannot be brought to its end, with the server's reason if it gave

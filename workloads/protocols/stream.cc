@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstring>
 #include <stdexcept>
 
 #include "observe/clock.hh"
@@ -14,6 +16,9 @@ using pingpong::Direction;
 
 constexpr std::size_t kMemory = std::size_t{32} << 20;
 constexpr std::size_t kMostSlots = 1024;
+constexpr std::size_t kMostReceives = 512;
+constexpr std::size_t kCredit = sizeof(std::uint64_t);
+constexpr std::size_t kMostTelling = 8;
 constexpr std::uint8_t kFilled = 171;           // a sequence like any other
 constexpr std::size_t kSocketsUnderWay = 4;     // the kernel's buffer is the queue
 constexpr std::int64_t kCatchUp = 100'000'000;  // ns that a paced sender may be behind
@@ -31,7 +36,12 @@ std::string corrupted(int first, int last) {
 
 std::size_t slots_of(const Options& options) {
   const auto room = std::clamp(kMemory / options.size, std::size_t{2}, kMostSlots);
-  return options.depth == 0 ? room : std::min(room, options.depth);
+  const auto slots = options.depth == 0 ? room : std::min(room, options.depth);
+  return options.op == "send" ? std::min(slots, kMostReceives) : slots;
+}
+
+std::size_t credit_offset(const Options& options) {
+  return (slots_of(options) * options.size + kCredit - 1) / kCredit * kCredit;
 }
 
 Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t connections) {
@@ -51,6 +61,13 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t c
   if (options.op == "stream") {
     plan.receives = 1;
     plan.receive_length = options.size;
+  }
+  if (options.op == "send") {
+    plan.memory = credit_offset(options) + kCredit;
+    if (role == Role::server) {
+      plan.receives = static_cast<std::uint32_t>(slots_of(options));
+      plan.receive_length = plan.receive_stride = options.size;
+    }
   }
   return plan;
 }
@@ -75,6 +92,13 @@ Poster::Poster(Connection& connection, const Options& options, Meter& meter)
   depth_ = std::min(depth_, slots_);
 }
 
+bool Poster::has_credit() {
+  if (options_.op != "send") return true;
+  // The peer's adapter writes there.
+  auto* const counter = reinterpret_cast<std::uint64_t*>(connection_.memory().data() + credit_offset(options_));
+  return posted_ < slots_ + std::atomic_ref{*counter}.load(std::memory_order_acquire);
+}
+
 void Poster::post() {
   Request request;
   request.operation = options_.op == "write"  ? Operation::write
@@ -89,11 +113,17 @@ void Poster::post() {
   connection_.post(request);
   next_ = (next_ + 1) % slots_;
   ++under_way_;
+  ++posted_;
+}
+
+void Poster::fill() {
+  while (under_way_ < depth_ && has_credit()) post();
+  out_of_credit_ = under_way_ < depth_;
 }
 
 void Poster::start() {
   if (options_.interval == 0)
-    while (under_way_ < depth_) post();
+    fill();
   else
     waiting_ = true;
 }
@@ -108,6 +138,7 @@ bool Poster::advance() {
     due_ = std::max(due_ + options_.interval, now - kCatchUp);
     post();
   }
+  if (out_of_credit_) fill();
   std::array<Completion, 16> done;
   const auto count = connection_.poll(done);
   if (count == 0) return false;
@@ -118,18 +149,43 @@ bool Poster::advance() {
 }
 
 Receiver::Receiver(Connection& connection, const Options& options, Meter& meter)
-    : connection_(connection), options_(options), meter_(meter) {}
+    : connection_(connection), options_(options), meter_(meter), slots_(options.op == "send" ? slots_of(options) : 1) {}
 
-bool Receiver::advance() {
-  std::array<Completion, 1> done;
-  if (connection_.poll(done) == 0) return false;
+bool Receiver::take() {
   sequence_ = pingpong::next_sequence(sequence_);
-  const auto message = slot(connection_.memory(), options_.size, 0);
+  const auto message = slot(connection_.memory(), options_.size, next_);
   if (message.front() != std::byte{sequence_} || message.back() != std::byte{sequence_})
     throw std::runtime_error(corrupted(std::to_integer<int>(message.front()), std::to_integer<int>(message.back())));
   meter_.count(options_.size, observe::raw_time());
-  connection_.post_receive(0, options_.size);
+  connection_.post_receive(next_ * options_.size, options_.size);
+  next_ = (next_ + 1) % slots_;
+  ++again_;
   return true;
+}
+
+void Receiver::grant() {
+  const auto step = std::max<std::uint64_t>(1, slots_ / 4);
+  if (options_.op != "send" || again_ - told_ < step || telling_ == kMostTelling) return;
+  const auto offset = credit_offset(options_);
+  std::memcpy(connection_.memory().data() + offset, &again_, kCredit);
+  connection_.post({.operation = Operation::write, .local = offset, .length = kCredit, .remote = offset});
+  told_ = again_;
+  ++telling_;
+}
+
+bool Receiver::advance() {
+  std::array<Completion, 16> done;
+  const auto room = std::span{done}.first(options_.op == "send" ? done.size() : 1);
+  const auto count = connection_.poll(room);
+  bool took = false;
+  for (const auto& completion : room.first(count)) {
+    if (completion.kind == Completion::Kind::received)
+      took = take();
+    else
+      --telling_;
+  }
+  if (took) grant();
+  return took;
 }
 
 void verify(std::span<const std::byte> memory, const Options& options) {

@@ -13,7 +13,7 @@
 namespace longhaul::workloads::stream {
 
 struct Options {
-  std::string op;  ///< write, read; "stream" for tcp
+  std::string op;  ///< write, read, send; "stream" for tcp
   std::size_t size = 0;
   std::size_t depth = 0;      ///< messages under way; 0: as many as the transport's queue holds
   std::int64_t interval = 0;  ///< ns from one message to the next, one under way at a time; 0: without pause
@@ -41,7 +41,8 @@ class Meter {
 
 /// The end that posts: writes, reads, or sends. Counts what is complete: a write is when the peer's adapter has
 /// acknowledged it, a read when the data is here; a send over sockets only when the kernel has taken it, so there the
-/// receiver's meter tells.
+/// receiver's meter tells. An RDMA send needs a receive that waits for it (iWARP ends a connection without one): the
+/// receiver writes into this end's memory how many it has posted again, and no more than that are sent.
 class Poster final : public Lane {
  public:
   Poster(Connection& connection, const Options& options, Meter& meter);
@@ -56,12 +57,17 @@ class Poster final : public Lane {
 
  private:
   void post();
+  /// Posts until the queue is full or the receiver has no room.
+  void fill();
+  bool has_credit();
 
   Connection& connection_;
   Options options_;
   Meter& meter_;
   std::size_t depth_;
   std::size_t slots_;
+  std::uint64_t posted_ = 0;
+  bool out_of_credit_ = false;
   std::size_t next_ = 0;
   std::size_t under_way_ = 0;
   std::uint8_t sequence_ = 0;
@@ -69,7 +75,7 @@ class Poster final : public Lane {
   std::int64_t due_ = 0;
 };
 
-/// The end that receives a stream over sockets: every message's first and last byte are checked.
+/// The end that receives a stream over sockets, or RDMA sends: every message's first and last byte are checked.
 class Receiver final : public Lane {
  public:
   Receiver(Connection& connection, const Options& options, Meter& meter);
@@ -80,9 +86,18 @@ class Receiver final : public Lane {
   Connection& connection() override { return connection_; }
 
  private:
+  bool take();
+  /// Tells the sender of receives that wait again.
+  void grant();
+
   Connection& connection_;
   Options options_;
   Meter& meter_;
+  std::size_t slots_;
+  std::size_t next_ = 0;
+  std::uint64_t again_ = 0;  // receives posted again, in all
+  std::uint64_t told_ = 0;   // of which the sender knows
+  std::size_t telling_ = 0;  // writes of that under way
   std::uint8_t sequence_ = 0;
 };
 
@@ -90,7 +105,9 @@ class Receiver final : public Lane {
 /// nothing came.
 void verify(std::span<const std::byte> memory, const Options& options);
 
-/// Messages that either end's memory has room for.
+/// Messages that either end's memory has room for; over sockets one is received at a time.
 std::size_t slots_of(const Options& options);
+/// Where an RDMA sender's memory has the count of receives that were posted again, 8 bytes.
+std::size_t credit_offset(const Options& options);
 
 }  // namespace longhaul::workloads::stream

@@ -1,6 +1,9 @@
 #include "workloads/suite/throughput/run.hh"
 
+#include <algorithm>
+
 #include "workloads/protocols/stream.hh"
+#include "workloads/suite/throughput/peer_lanes.hh"
 #include "workloads/transport/sizing.hh"
 
 namespace longhaul::workloads::throughput {
@@ -18,8 +21,21 @@ stream::Options options_of(const Session& session) {
   return options_of(session.spec(), session.parameters(), session.transport());
 }
 
+bool by_peer(const WorkloadSpec& spec, const Parameters& parameters) {
+  return text(parameters, spec.parameters, "tool") == "peer";
+}
+
 Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
                              Role role) {
+  if (by_peer(spec, parameters)) {
+    if (transport == "rdma" && text(parameters, spec.parameters, "op") == "send")
+      return unsupported(
+          "ib_send_bw wants to be told at both ends how many messages come: tool peer has write and read");
+    ConnectionPlan plan;
+    adapt(plan, spec, parameters, transport);
+    plan.memory = plan.message = 1;  // the connection is not used, but says what is
+    return plan;
+  }
   auto plan = stream::plan_of(options_of(spec, parameters, transport), role,
                               static_cast<std::size_t>(integer(parameters, spec.parameters, "streams")));
   if (plan) adapt(*plan, spec, parameters, transport);
@@ -52,7 +68,42 @@ void judge_tcp(ClientSession& session, std::int64_t window) {
   }
 }
 
+PeerRun peer_run(const Session& session, const SocketAddress& local, const SocketAddress& server) {
+  const auto facts = session.connections().front()->facts();
+  return {.op = session.transport() == "tcp" ? "stream" : session.word("op"),
+          .device = facts.device,
+          .iwarp = facts.provider == "siw" || facts.provider == "cxgb4",
+          .local = local.host(),
+          .server = server.host(),
+          .port = static_cast<std::uint16_t>(server.port() + 1),
+          .size = session.number("size"),
+          .streams = session.number("streams"),
+          .depth = session.number("depth"),
+          .duration = session.number("duration")};
+}
+
+std::map<std::string, Metric> peer_client_side(ClientSession& session) {
+  auto lane =
+      std::make_unique<PeerClient>(*session.connections().front(), peer_run(session, session.here(), session.there()));
+  const auto* peer = lane.get();
+  Lanes lanes;
+  lanes.push_back(std::move(lane));
+  // A second processor's worth of spinning beside the tool would be ours, not the tool's.
+  session.measure(lanes, {.sleeping = true, .fewest = 1});
+  auto rates = peer->rates();
+  std::sort(rates.begin(), rates.end());
+  return {{"throughput", to_metric(rates[rates.size() / 2], rates.size())}};
+}
+
+void peer_server_side(ServerSession& session) {
+  Lanes lanes;
+  lanes.push_back(
+      std::make_unique<PeerServer>(*session.connections().front(), peer_run(session, session.here(), session.here())));
+  session.serve(lanes, true);
+}
+
 std::map<std::string, Metric> client(ClientSession& session) {
+  if (by_peer(session.spec(), session.parameters())) return peer_client_side(session);
   const auto options = options_of(session);
   stream::Meter meter;
   Lanes lanes;
@@ -76,14 +127,19 @@ std::map<std::string, Metric> client(ClientSession& session) {
   if (const auto again = session.moved("completer_retry_err"); again > 0)
     session.limit(fmt::format("{:.0f} times a packet was sent again, after a NAK or an ack time-out of {}", again,
                               format_quantity(Kind::duration, session.connections().front()->facts().timeout_ns)));
-  auto metrics = metrics_of(meter);
+  // What was sent is the receiver's to tell.
+  auto metrics = options.op == "send" ? std::map<std::string, Metric>{} : metrics_of(meter);
   metrics["ceiling"] = to_metric_of(ceiling);
   return metrics;
 }
 
 std::map<std::string, Metric> server(ServerSession& session) {
+  if (by_peer(session.spec(), session.parameters())) {
+    peer_server_side(session);
+    return {};
+  }
   const auto options = options_of(session);
-  if (options.op != "stream") {
+  if (options.op != "stream" && options.op != "send") {
     session.serve({}, true);
     if (options.op == "write")
       for (const auto& connection : session.connections()) stream::verify(connection->memory(), options);

@@ -7,7 +7,9 @@ namespace {
 
 std::vector<Capability> needs(const Parameters& parameters) {
   if (choice_of(parameters, "transport", "rdma") == "tcp") return {Capability::stream};
-  return {choice_of(parameters, "op", "write") == "read" ? Capability::read : Capability::write};
+  const auto op = choice_of(parameters, "op", "write");
+  if (op == "send") return {Capability::send_receive, Capability::write};  // credits are written
+  return {op == "read" ? Capability::read : Capability::write};
 }
 
 }  // namespace
@@ -20,9 +22,10 @@ WorkloadSpec spec() {
           {size_parameter(65536),
            {.name = "op",
             .kind = Kind::choice,
-            .help = "write: client to server; read: server to client. tcp has only its stream: leave it out there",
+            .help =
+                "write, send: client to server; read: server to client. tcp has only its stream: leave it out there",
             .fallback = Value{"write"},
-            .choices = {"write", "read"},
+            .choices = {"write", "read", "send"},
             .transport = "rdma"},
            {.name = "streams",
             .kind = Kind::count,
@@ -31,6 +34,12 @@ WorkloadSpec spec() {
             .min = 1,
             .max = 64,
             .choices = {}},
+           {.name = "tool",
+            .kind = Kind::choice,
+            .help = "own: our streams; peer: the tool that people use, as a child: iperf3 (tcp; whole seconds), "
+                    "ib_write_bw or ib_read_bw",
+            .fallback = Value{"own"},
+            .choices = {"own", "peer"}},
            {.name = "depth",
             .kind = Kind::count,
             .help = "messages under way on a connection; 0: as many as the bandwidth-delay product asks for (tcp: its "
@@ -42,8 +51,8 @@ WorkloadSpec spec() {
       .metrics = {{.name = "throughput",
                    .unit = "bit/s",
                    .better = Better::higher,
-                   .help = "payload from the first arrival to the last, over all streams: at the receiver for tcp, by "
-                           "acknowledged writes or completed reads for RDMA"},
+                   .help = "payload from the first arrival to the last, over all streams: at the receiver for tcp and "
+                           "send, by acknowledged writes or completed reads"},
                   {.name = "ceiling",
                    .unit = "bit/s",
                    .better = Better::neither,

@@ -1,0 +1,89 @@
+#include <gmock/gmock.h>
+
+#include "tests/workloads/ends.hh"
+#include "workloads/harness/runner.hh"
+#include "workloads/suite/throughput/peer.hh"
+
+namespace longhaul::workloads::throughput {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+PeerRun run_of(const std::string& op) {
+  return {.op = op,
+          .device = "rxe0",
+          .iwarp = false,
+          .local = "10.0.0.1",
+          .server = "10.0.0.2",
+          .port = 7471,
+          .size = 65536,
+          .streams = 2,
+          .depth = 0,
+          .duration = 1'500'000'000,
+          .messages = 500};
+}
+
+TEST(Peer, TcpIsIperf3s) {
+  EXPECT_THAT(peer_server(run_of("stream")), ElementsAre("iperf3", "-s", "-1", "-B", "10.0.0.2", "-p", "7471"));
+  EXPECT_THAT(peer_client(run_of("stream")), ElementsAre("iperf3", "-c", "10.0.0.2", "-B", "10.0.0.1", "-p", "7471",
+                                                         "-l", "65536", "-P", "2", "-t", "2", "--json"));
+}
+
+TEST(Peer, RdmaIsPerftests) {
+  auto run = run_of("read");
+  EXPECT_EQ(peer_client(run).front(), "ib_read_bw");
+  EXPECT_EQ(peer_client(run).back(), "10.0.0.2");
+  EXPECT_THAT(peer_client(run), Not(Contains("-R")));
+  EXPECT_THAT(peer_client(run), Not(Contains("-t")));
+  run.iwarp = true;
+  run.depth = 64;
+  EXPECT_THAT(peer_server(run), Contains("-R"));
+  EXPECT_THAT(peer_server(run), Contains("-t"));
+  EXPECT_THAT(peer_server(run), Not(Contains("10.0.0.2")));
+}
+
+TEST(Peer, Iperf3sJsonIsRead) {
+  EXPECT_DOUBLE_EQ(*read_iperf3(R"({"end":{"sum_received":{"bits_per_second":2.5e8}}})"), 2.5e8);
+  EXPECT_THAT(read_iperf3(R"({"error":"unable to connect to server: Connection refused"})").error().message,
+              HasSubstr("unable to connect"));
+  EXPECT_FALSE(read_iperf3(R"({"end":{}})"));
+  EXPECT_FALSE(read_iperf3("iperf3: command not found"));
+}
+
+TEST(Peer, PerftestsTableIsRead) {
+  const std::string table =
+      " Dual-port       : OFF\n"
+      " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+      " 65536      500            0.14               0.099                0.000189\n"
+      "---------------------------------------------------------------------------------------\n";
+  EXPECT_DOUBLE_EQ(*read_perftest(table, 65536), 0.099e9);
+  EXPECT_FALSE(read_perftest(table, 4096));
+  EXPECT_THAT(read_perftest("Couldn't connect to 10.0.0.2:7471", 65536).error().message, HasSubstr("Couldn't connect"));
+}
+
+TEST(Peer, Iperf3RunsInPlaceOfOurStreams) {
+  ServerThread server;
+  Events events;
+  const auto result =
+      run_client(towards(server.port(), quick({{"tool", std::string{"peer"}}, {"timeout", 20'000'000'000}})),
+                 *find_workload("throughput"), *find_runner("throughput"), events, -1);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_GT(result->client.metrics.at("throughput").value, 1e6);
+  EXPECT_FALSE(result->client.metrics.contains("ceiling"));
+  // Whole seconds, whatever the window.
+  EXPECT_GE(result->client.window_stop - result->client.window_start, 900'000'000);
+}
+
+TEST(Peer, SendHasNone) {
+  const auto plan = find_runner("throughput")
+                        ->plan(*find_workload("throughput"),
+                               {{"tool", std::string{"peer"}}, {"op", std::string{"send"}}}, "rdma", Role::client);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().status, Status::unsupported);
+}
+
+}  // namespace
+}  // namespace longhaul::workloads::throughput

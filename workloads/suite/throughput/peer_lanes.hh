@@ -1,0 +1,64 @@
+// Both ends of a peer's tool as lanes: child processes that are started, watched and started again.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "common/child.hh"
+#include "workloads/harness/loop.hh"
+#include "workloads/suite/throughput/peer.hh"
+
+namespace longhaul::workloads::throughput {
+
+/// A child and all that it prints.
+class Tool {
+ public:
+  /// Throws std::runtime_error when there is no such program here.
+  explicit Tool(const std::vector<std::string>& command);
+  std::optional<ChildExit> poll() { return child_.poll(); }
+  std::string output() const;
+
+ private:
+  OwnFd output_;
+  Child child_;
+};
+
+/// The tool's server serves one client and ends: there always is one.
+class PeerServer final : public Lane {
+ public:
+  PeerServer(Connection& connection, PeerRun run);
+  void start() override {}
+  bool advance() override;
+  Connection& connection() override { return connection_; }
+
+ private:
+  Connection& connection_;
+  PeerRun run_;
+  std::optional<Tool> tool_;
+};
+
+/// One operation is one run of the tool's client. The warm-up of perftest, which counts messages, tells how many the
+/// window takes; iperf3, which takes a time, needs none.
+class PeerClient final : public Lane {
+ public:
+  PeerClient(Connection& connection, PeerRun run);
+  void start() override;
+  /// Throws std::runtime_error with the tool's own words when it cannot be brought to its end.
+  bool advance() override;
+  void reset() override { ++phase_; }
+  Connection& connection() override { return connection_; }
+
+  /// Bit/s of each run in the window.
+  const std::vector<double>& rates() const { return rates_; }
+
+ private:
+  Connection& connection_;
+  PeerRun run_;
+  std::optional<Tool> tool_;
+  int phase_ = 0;
+  int tries_ = 0;
+  std::int64_t not_before_ = 0;
+  std::vector<double> rates_;
+};
+
+}  // namespace longhaul::workloads::throughput
