@@ -26,8 +26,9 @@ set(LONGHAUL_SANITIZE "" CACHE STRING "address,undefined or thread")
 if(LONGHAUL_SANITIZE)
   target_compile_options(longhaul_options INTERFACE -fsanitize=${LONGHAUL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(longhaul_options INTERFACE -fsanitize=${LONGHAUL_SANITIZE})
-  # A fence orders what an adapter wrote, which is no thread.
-  target_compile_options(longhaul_options INTERFACE $<$<STREQUAL:${LONGHAUL_SANITIZE},thread>:-Wno-tsan>)
+  if(LONGHAUL_SANITIZE STREQUAL "thread")
+    target_compile_options(longhaul_options INTERFACE -Wno-tsan)  # a fence orders what an adapter wrote, which is no thread
+  endif()
 endif()
 
 # The folders that `name` may include: its own and, through its DEPS, theirs.
