@@ -42,7 +42,7 @@ class Schedule {
  public:
   static constexpr int kAttempts = 3;
   static constexpr int kRefusals = 4;
-  static constexpr int kRefusalsInARow = 16;
+  static constexpr int kRefusalsInARow = 24;
 
   Schedule(const std::vector<CampaignCell>& cells, RepeatRule rule, std::uint64_t seed, Precision precision,
            int attempts = kAttempts);

@@ -37,7 +37,7 @@ Outcome run(const std::vector<std::string>& arguments, const std::string& input_
   const auto out = temporary_file();
   const auto err = temporary_file();
   Child child{{.arguments = arguments, .descriptors = {{in.get(), 0}, {out.get(), 1}, {err.get(), 2}}}};
-  const auto ended = child.wait(std::chrono::minutes{14});
+  const auto ended = child.wait(std::chrono::minutes{30});
   if (!ended) throw std::runtime_error(arguments[0] + " does not end");
   return {.code = ended->code ? *ended->code : 128 + ended->signal.value_or(0),
           .out = drain(out.get()),
