@@ -92,22 +92,24 @@ constexpr const char* kEndSysctls =
     "echo '0 2147483647' >ipv4/ping_group_range\n"
     "cd /\n";
 
-/// Neighbours are permanent: ARP would cross the emulated WAN's queues, and be counted.
+/// Neighbours are permanent: ARP would cross the emulated WAN's queues, and be counted. One that the first packet made
+/// the kernel learn is replaced.
+std::string interface_lines(const std::string& netdev, const std::string& address, const std::string& neighbour,
+                            const std::string& mac) {
+  return fmt::format(
+      "address add {1}/24 dev {0}\nlink set {0} up\nneighbour replace {2} lladdr {3} dev {0} nud permanent\n", netdev,
+      address, neighbour, mac);
+}
+
 std::string router_lines(const std::vector<LinkEnd>& ends) {
   std::string out;
-  for (const LinkEnd& end : ends)
-    out += fmt::format(
-        "address add {}/24 dev {}\nlink set {} up\nneighbour replace {} lladdr {} dev {} nud permanent\n",
-        end.router_address, end.router_netdev(), end.router_netdev(), end.address, end.mac, end.router_netdev());
+  for (const LinkEnd& end : ends) out += interface_lines(end.router_netdev(), end.router_address, end.address, end.mac);
   return out;
 }
 
 std::string end_lines(const std::vector<LinkEnd>& ends) {
   std::string out;
-  for (const LinkEnd& end : ends)
-    out +=
-        fmt::format("address add {}/24 dev {}\nlink set {} up\nneighbour replace {} lladdr {} dev {} nud permanent\n",
-                    end.address, end.netdev, end.netdev, end.router_address, end.router_mac, end.netdev);
+  for (const LinkEnd& end : ends) out += interface_lines(end.netdev, end.address, end.router_address, end.router_mac);
   return out;
 }
 

@@ -20,4 +20,9 @@ std::int64_t number_of(const Parameters& parameters, const std::string& name) {
   return value == nullptr ? 0 : *value;
 }
 
+bool is(const Parameters& parameters, const char* name, const char* word) {
+  const auto it = parameters.find(name);
+  return it != parameters.end() && it->second == Value{std::string{word}};
+}
+
 }  // namespace longhaul::results

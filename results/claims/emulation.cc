@@ -21,16 +21,11 @@ constexpr Quality kShares[] = {{"loss", Kind::fraction, "loss"},
                                {"duplicate", Kind::fraction, "duplicates"},
                                {"reorder", Kind::fraction, "reordered"}};
 
-bool is(const CellSummary& cell, const char* name, const char* word) {
-  const auto it = cell.parameters.find(name);
-  return it != cell.parameters.end() && it->second == Value{std::string{word}};
-}
-
 // Between the quartiles of a distribution whose scale is the jitter: uniform within +- jitter; normal with it as
 // standard deviation; Pareto of shape 3, the same (degen/impairment/spec.hh).
 double quartile_range(const CellSummary& cell) {
-  if (is(cell, "distribution", "normal")) return 1.349;
-  if (is(cell, "distribution", "pareto")) return (std::cbrt(4) - std::cbrt(4.0 / 3)) / std::sqrt(0.75);
+  if (is(cell.parameters, "distribution", "normal")) return 1.349;
+  if (is(cell.parameters, "distribution", "pareto")) return (std::cbrt(4) - std::cbrt(4.0 / 3)) / std::sqrt(0.75);
   return 1;
 }
 
@@ -44,7 +39,7 @@ std::string asked_of(const CellSummary& cell) {
   add("delay", Kind::duration);
   add("jitter", Kind::duration);
   for (const auto* word : {"normal", "pareto"})
-    if (is(cell, "distribution", word)) text += fmt::format(" ({})", word);
+    if (is(cell.parameters, "distribution", word)) text += fmt::format(" ({})", word);
   for (const auto& share : kShares) add(share.parameter, share.kind);
   return text;
 }
@@ -79,7 +74,8 @@ class Account {
     }
     const auto jitter = static_cast<double>(number_of(cell.parameters, "jitter"));
     // Where the order is kept, a packet that is late holds up those behind it: the spread is not the jitter's alone.
-    if (const auto* spread = cell.metric("spread"); spread != nullptr && jitter > 0 && is(cell, "jitter_order", "free"))
+    if (const auto* spread = cell.metric("spread");
+        spread != nullptr && jitter > 0 && is(cell.parameters, "jitter_order", "free"))
       // The path's own scatter adds to it: the tolerance of a delay.
       asked("jitter", *spread, jitter * quartile_range(cell), cell.emulated ? 0.05 : 0.01);
     for (const auto& share : kShares) {

@@ -18,11 +18,6 @@ constexpr const char* kProcessor = "what an adapter takes off the processor is a
 constexpr std::int64_t kKibi = 1024;
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-bool is(const Parameters& parameters, const char* name, const char* word) {
-  const auto it = parameters.find(name);
-  return it != parameters.end() && it->second == Value{std::string{word}};
-}
-
 bool rdma_by(const Parameters& parameters, const char* op) {
   return !is(parameters, "transport", "rdma") || is(parameters, "op", op);
 }

@@ -61,13 +61,6 @@ void give_up(ControlChannel& control, const std::string& reason) {
   }
 }
 
-// The server may know better why a connection broke: its last words are worth a moment.
-std::string last_words(ControlChannel& control, int stop) {
-  auto message = control.receive(Patience::of(300'000'000, stop), "");
-  if (!message || message->kind != ControlKind::failed || !message->message) return {};
-  return "; the server said: " + *message->message;
-}
-
 class Client {
  public:
   Client(const ClientOptions& options, const WorkloadSpec& spec, const Runner& runner, Events& events, int stop)
@@ -144,7 +137,8 @@ Attempt<ClientResult> Client::run() {
     if (!connections) {
       auto refusal = connections.error();
       give_up(control, refusal.message);
-      if (refusal.status == Status::failed) refusal.message += last_words(control, stop_);
+      if (refusal.status == Status::failed)
+        refusal.message += last_words(control, "the server", Patience::of(300'000'000, stop_));
       return tl::unexpected(std::move(refusal));
     }
     events_.emit(BenchEventKind::ready);
@@ -156,7 +150,7 @@ Attempt<ClientResult> Client::run() {
     return failed("{}", error.what());
   } catch (const std::exception& error) {
     give_up(control, error.what());
-    return failed("{}{}", error.what(), last_words(control, stop_));
+    return failed("{}{}", error.what(), last_words(control, "the server", Patience::of(300'000'000, stop_)));
   }
 }
 

@@ -101,4 +101,10 @@ Result<ControlMessage> ControlChannel::receive(const Patience& patience, const s
   }
 }
 
+std::string last_words(ControlChannel& control, std::string_view peer, const Patience& patience) {
+  const auto message = control.receive(patience, "");
+  if (!message || message->kind != ControlKind::failed || !message->message) return {};
+  return fmt::format("; {} said: {}", peer, *message->message);
+}
+
 }  // namespace longhaul::workloads

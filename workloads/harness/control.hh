@@ -77,4 +77,8 @@ class ControlChannel {
   FrameDecoder decoder_;
 };
 
+/// Why `peer` gave up, where it said so, to be added to an error: it may know better why a connection broke. "; the
+/// server said: ..."; else empty.
+std::string last_words(ControlChannel& control, std::string_view peer, const Patience& patience);
+
 }  // namespace longhaul::workloads

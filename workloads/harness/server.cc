@@ -31,13 +31,6 @@ void tell(ControlChannel& control, ControlKind kind, const Refusal& refusal) {
   }
 }
 
-// The client may know better why its connections do not come: what it said is worth a look.
-std::string last_words(ControlChannel& control, int stop) {
-  const auto message = control.receive(Patience::of(100'000'000, stop), "");
-  if (!message || message->kind != ControlKind::failed || !message->message) return {};
-  return "; the client said: " + *message->message;
-}
-
 }  // namespace
 
 Attempt<Server> Server::open(const ServerOptions& options) {
@@ -113,7 +106,7 @@ Attempt<Served> Server::serve_client(Arrival& client, Events& events, int stop) 
     auto opened = listener->accept(*plan, client.session, rtt, control.fd(), patience);
     if (!opened) {
       auto refusal = opened.error();
-      refusal.message += last_words(control, stop);
+      refusal.message += last_words(control, "the client", Patience::of(100'000'000, stop));
       tell(control, ControlKind::failed, refusal);
       return tl::unexpected(std::move(refusal));
     }

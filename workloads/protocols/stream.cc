@@ -85,7 +85,11 @@ double Meter::rate() const {
 }
 
 Poster::Poster(Connection& connection, const Options& options, Meter& meter)
-    : connection_(connection), options_(options), meter_(meter), slots_(slots_of(options)) {
+    : connection_(connection),
+      options_(options),
+      meter_(meter),
+      slots_(slots_of(options)),
+      credited_(options.op == "send") {
   const auto queue = static_cast<std::size_t>(std::max<std::int64_t>(connection.facts().queue_depth - 1, 1));
   depth_ = options.op == "stream" ? kSocketsUnderWay : queue;
   if (options.depth > 0) depth_ = std::min(depth_, options.depth);
@@ -93,25 +97,25 @@ Poster::Poster(Connection& connection, const Options& options, Meter& meter)
 }
 
 bool Poster::has_credit() {
-  if (options_.op != "send") return true;
+  if (!credited_) return true;
   // The peer's adapter writes there.
   auto* const counter = reinterpret_cast<std::uint64_t*>(connection_.memory().data() + credit_offset(options_));
   return posted_ < slots_ + std::atomic_ref{*counter}.load(std::memory_order_acquire);
 }
 
 void Poster::post() {
+  const auto next = static_cast<std::size_t>(posted_ % slots_);
   Request request;
   request.operation = options_.op == "write"  ? Operation::write
                       : options_.op == "read" ? Operation::read
                                               : Operation::send;
-  request.local = request.remote = next_ * options_.size;
+  request.local = request.remote = next * options_.size;
   request.length = options_.size;
   if (request.operation != Operation::read) {
     sequence_ = pingpong::next_sequence(sequence_);
-    pingpong::stamp(slot(connection_.memory(), options_.size, next_), sequence_);
+    pingpong::stamp(slot(connection_.memory(), options_.size, next), sequence_);
   }
   connection_.post(request);
-  next_ = (next_ + 1) % slots_;
   ++under_way_;
   ++posted_;
 }
@@ -149,23 +153,26 @@ bool Poster::advance() {
 }
 
 Receiver::Receiver(Connection& connection, const Options& options, Meter& meter)
-    : connection_(connection), options_(options), meter_(meter), slots_(options.op == "send" ? slots_of(options) : 1) {}
+    : connection_(connection),
+      options_(options),
+      meter_(meter),
+      grants_(options.op == "send"),
+      slots_(grants_ ? slots_of(options) : 1) {}
 
-bool Receiver::take() {
+void Receiver::take() {
+  const auto next = static_cast<std::size_t>(again_ % slots_);
   sequence_ = pingpong::next_sequence(sequence_);
-  const auto message = slot(connection_.memory(), options_.size, next_);
+  const auto message = slot(connection_.memory(), options_.size, next);
   if (message.front() != std::byte{sequence_} || message.back() != std::byte{sequence_})
     throw std::runtime_error(corrupted(std::to_integer<int>(message.front()), std::to_integer<int>(message.back())));
   meter_.count(options_.size, observe::raw_time());
-  connection_.post_receive(next_ * options_.size, options_.size);
-  next_ = (next_ + 1) % slots_;
+  connection_.post_receive(next * options_.size, options_.size);
   ++again_;
-  return true;
 }
 
 void Receiver::grant() {
   const auto step = std::max<std::uint64_t>(1, slots_ / 4);
-  if (options_.op != "send" || again_ - told_ < step || telling_ == kMostTelling) return;
+  if (!grants_ || again_ - told_ < step || telling_ == kMostTelling) return;
   const auto offset = credit_offset(options_);
   std::memcpy(connection_.memory().data() + offset, &again_, kCredit);
   connection_.post({.operation = Operation::write, .local = offset, .length = kCredit, .remote = offset});
@@ -175,14 +182,16 @@ void Receiver::grant() {
 
 bool Receiver::advance() {
   std::array<Completion, 16> done;
-  const auto room = std::span{done}.first(options_.op == "send" ? done.size() : 1);
+  const auto room = std::span{done}.first(grants_ ? done.size() : 1);
   const auto count = connection_.poll(room);
   bool took = false;
   for (const auto& completion : room.first(count)) {
-    if (completion.kind == Completion::Kind::received)
-      took = take();
-    else
+    if (completion.kind == Completion::Kind::received) {
+      take();
+      took = true;
+    } else {
       --telling_;
+    }
   }
   if (took) grant();
   return took;

@@ -66,9 +66,9 @@ class Poster final : public Lane {
   Meter& meter_;
   std::size_t depth_;
   std::size_t slots_;
-  std::uint64_t posted_ = 0;
+  bool credited_;             // sends no more than the receiver has room for
+  std::uint64_t posted_ = 0;  // in all; the next one's slot follows from it
   bool out_of_credit_ = false;
-  std::size_t next_ = 0;
   std::size_t under_way_ = 0;
   std::uint8_t sequence_ = 0;
   bool waiting_ = false;  // for the time of the next message
@@ -86,16 +86,16 @@ class Receiver final : public Lane {
   Connection& connection() override { return connection_; }
 
  private:
-  bool take();
+  void take();
   /// Tells the sender of receives that wait again.
   void grant();
 
   Connection& connection_;
   Options options_;
   Meter& meter_;
+  bool grants_;
   std::size_t slots_;
-  std::size_t next_ = 0;
-  std::uint64_t again_ = 0;  // receives posted again, in all
+  std::uint64_t again_ = 0;  // receives posted again, in all; the next message's slot follows from it
   std::uint64_t told_ = 0;   // of which the sender knows
   std::size_t telling_ = 0;  // writes of that under way
   std::uint8_t sequence_ = 0;

@@ -60,6 +60,19 @@ function expectedLine(style, points) {
     lineStyle: {color: style.colour, width: 1.3, type: [1.5, 3.5], opacity: 0.9}, emphasis: {disabled: true}, z: 3}];
 }
 
+// A series along an axis, and what was expected of it. `metric` and `theory` give a cell's figures, `place` where it stands on x.
+function lineAlong(one, x, y, {place, metric, theory}) {
+  const along = one.cells.slice().sort((a, b) => place(a) - place(b));
+  const at = (cell, value) => ({x: x.at(place(cell)), y: y.at(value)});
+  const measured = along.map(cell => {
+    const m = metric(cell);
+    const bounded = m.low === undefined ? {} : {low: y.at(m.low), high: y.at(m.high)};
+    return {...at(cell, m.median), ...bounded, cell, metric: m, style: one.style, label: one.label};
+  });
+  return [...lineWithBand(one.label, one.style, measured),
+    ...expectedLine(one.style, along.filter(cell => theory(cell) !== null).map(cell => at(cell, theory(cell))))];
+}
+
 const tipTable = (head, columns, rows) => `<div class="tip"><div class="head">${escaped(head)}</div><table><tr><th></th>${columns.map(c => `<th>${c}</th>`).join('')}</tr>${
   rows.map(row => `<tr><td>${row[0]}</td>${row.slice(1).map(cell => `<td class="number">${cell}</td>`).join('')}</tr>`).join('')}</table></div>`;
 const swatch = style => `<svg class="swatch" width="30" height="12" aria-hidden="true"><line x1="1" y1="6" x2="29" y2="6" stroke="${style.colour}" stroke-width="2.4" ${
@@ -94,15 +107,7 @@ function against(cells, xOf, log, axisOf) {
   const values = cells.flatMap(cell => { const m = drawn(cell); return [m.median, m.low ?? m.median, m.high ?? m.median, theory(cell) ?? m.median]; });
   const y = valueAxis(values, log && values.every(v => v > 0));
   const x = axisOf(cells.map(xOf));
-  const series = shown(seriesOf(cells)).flatMap(one => {
-    const along = one.cells.slice().sort((a, b) => xOf(a) - xOf(b));
-    const line = lineWithBand(one.label, one.style, along.map(cell => {
-      const metric = drawn(cell);
-      const bounded = metric.low === undefined ? {} : {low: y.at(metric.low), high: y.at(metric.high)};
-      return {x: x.at(xOf(cell)), y: y.at(metric.median), ...bounded, cell, metric, style: one.style, label: one.label};
-    }));
-    return [...line, ...expectedLine(one.style, along.filter(cell => theory(cell) !== null).map(cell => ({x: x.at(xOf(cell)), y: y.at(theory(cell))})))];
-  });
+  const series = shown(seriesOf(cells)).flatMap(one => lineAlong(one, x, y, {place: xOf, metric: drawn, theory}));
   return {spec, x, y, series};
 }
 

@@ -66,15 +66,8 @@ function claimOption(claim) {
   const sizes = unique([...places.values()]).sort((a, b) => a - b);
   const x = size ? {...valueAxis(sizes, true, {pad: 0.15}), ticks: sizes} : delayAxis(sizes, true);
   const lines = claimLines(claim, cells);
-  const series = lines.flatMap(one => {
-    const along = one.cells.slice().sort((a, b) => places.get(a.id) - places.get(b.id));
-    const line = lineWithBand(one.label, one.style, along.map(cell => {
-      const metric = metricOf(cell, claim.metric);
-      const bounded = metric.low === undefined ? {} : {low: y.at(metric.low), high: y.at(metric.high)};
-      return {x: x.at(places.get(cell.id)), y: y.at(metric.median), ...bounded, cell, metric, style: one.style, label: one.label};
-    }));
-    return [...line, ...expectedLine(one.style, along.filter(cell => expectedOf(cell, key) !== null).map(cell => ({x: x.at(places.get(cell.id)), y: y.at(expectedOf(cell, key))})))];
-  });
+  const series = lines.flatMap(one => lineAlong(one, x, y, {
+    place: cell => places.get(cell.id), metric: cell => metricOf(cell, claim.metric), theory: cell => expectedOf(cell, key)}));
   const place = size ? bytes : roundTime;
   return {...frame(x, y, {
     xName: size ? 'message size' : `${claim.x === 'delay' ? 'one-way delay asked' : claim.x} [ms]`, yName: spec.name.replace(/_/g, ' ') + (spec.unit === 'ns' || spec.unit === '1' ? '' : ` [${spec.unit}]`),
