@@ -18,10 +18,12 @@ constexpr const char* kCompactRouterAddress = "10.0.2.16";
 /// Without tsc=reliable two emulated processors fall back to hpet: 0.86 us a clock read instead of 76 ns; on a busy
 /// host the kernel's check of its timer panics without no_timer_check. The second line
 /// leaves out what costs an emulated processor 1.3 s of its boot and serves no lab: self-tests, certificates, security
-/// modules.
+/// modules. norandmaps: QEMU keeps what it has translated of a program by its address; with random ones it translates
+/// every process anew, and a program with a dozen libraries takes three times as long to main().
 constexpr const char* kKernelArguments =
     "console=ttyS0 quiet tsc=reliable clocksource=tsc no_timer_check panic=-1 mitigations=off random.trust_cpu=on "
-    "cryptomgr.notests initcall_blacklist=crypto_kdf108_init,load_system_certificate_list lsm=capability audit=0";
+    "cryptomgr.notests initcall_blacklist=crypto_kdf108_init,load_system_certificate_list lsm=capability audit=0 "
+    "norandmaps";
 
 /// `subnet` is the second octet of its rxe network (siw's is one more), `number` the third.
 std::vector<LinkEnd> make_ends(char letter, unsigned first_netdev, unsigned subnet, unsigned number,
