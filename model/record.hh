@@ -77,10 +77,11 @@ struct CpuUse {
   std::int64_t node_idle = 0;
   std::int64_t process_user = 0;
   std::int64_t process_system = 0;
+  std::optional<std::int64_t> process_cycles = {};  ///< where the processor counts them and lets us read it
 };
 BOOST_DESCRIBE_STRUCT(CpuUse, (),
                       (wall, node_user, node_nice, node_system, node_irq, node_softirq, node_steal, node_idle,
-                       process_user, process_system))
+                       process_user, process_system, process_cycles))
 
 /// What one bench process emits at its end.
 struct NodeRecord {

@@ -89,7 +89,7 @@ int show_plan(const Plan& plan, bool as_json) {
   return 0;
 }
 
-Result<lab::Lab> boot(const Options& options, const std::optional<Manifest>& earlier, Sink& sink) {
+Result<lab::Lab> boot(const Options& options, std::size_t clients, const std::optional<Manifest>& earlier, Sink& sink) {
   auto topology = lab::parse_topology(options.topology);
   if (topology && *topology == lab::Topology::automatic && earlier)
     topology = lab::parse_topology(earlier->testbed.topology);
@@ -97,6 +97,7 @@ Result<lab::Lab> boot(const Options& options, const std::optional<Manifest>& ear
   lab::UpOptions asked;
   asked.name = fmt::format("run-{}", ::getpid());
   asked.topology = *topology;
+  asked.clients = static_cast<unsigned>(clients);
   asked.ephemeral = true;
   asked.progress = [&sink](const std::string& line) { sink.on(StepEvent{line}); };
   asked.cancelled = [] { return interrupted(); };
@@ -211,7 +212,7 @@ int run(const Options& options) {
   }
   std::optional<lab::Lab> lab;
   if (options.lab) {
-    auto booted = boot(options, directory ? directory->manifest : std::nullopt, *sink);
+    auto booted = boot(options, most_clients(plan->cells), directory ? directory->manifest : std::nullopt, *sink);
     if (!booted)
       return report_error(interrupted() ? Error{"interrupted", ExitCode::interrupted} : booted.error(),
                           options.as_json);

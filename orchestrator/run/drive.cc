@@ -32,10 +32,12 @@ std::string choice(const Parameters& parameters, const char* name, const char* f
   return it == parameters.end() ? std::string{fallback} : std::get<std::string>(it->second);
 }
 
-std::vector<Link> distinct(const std::vector<Link>& links) {
+// The paths of all links, each once.
+std::vector<Link> distinct_paths(const std::vector<Link>& links) {
   std::vector<Link> result;
   for (const auto& link : links)
-    if (std::find(result.begin(), result.end(), link) == result.end()) result.push_back(link);
+    for (auto& path : paths_of(link))
+      if (std::find(result.begin(), result.end(), path) == result.end()) result.push_back(std::move(path));
   return result;
 }
 
@@ -163,7 +165,7 @@ Awaitable<std::string> Driver::put_in_place(Block block, bool announce, Status& 
 Awaitable<Result<void>> Driver::run_block(Block block) {
   std::vector<Link> links;
   for (const auto& run : block.runs) links.push_back(links_[run.cell]);
-  block_links_ = distinct(links);
+  block_links_ = distinct_paths(links);
   in_place_ = false;
   bool announce = true;
   int lost = 0;
@@ -174,7 +176,7 @@ Awaitable<Result<void>> Driver::run_block(Block block) {
       if (made_ > 0 && !nodes_.all_connected()) emit(WarningEvent{"an agent is gone; waiting until it is back"});
       auto connected = co_await connect();
       if (!connected) co_return connected;
-      auto measured = co_await wan_.baseline(distinct(links_));
+      auto measured = co_await wan_.baseline(distinct_paths(links_));
       stale_baseline_ = !measured;
       if (!measured) {  // a node was lost again, or its degen is just starting
         if (++lost >= kLostInARow) co_return measured;

@@ -85,21 +85,21 @@ struct Story {
   }
 };
 
-RunOutcome outcome_of(const Link& link, Story client, Story server) {
+// A node's story under its name.
+using Stories = std::vector<std::pair<std::string, Story>>;
+
+RunOutcome outcome_of(const Stories& stories) {
   RunOutcome outcome;
-  if (client.record) outcome.nodes.emplace(link.client, *client.record);
-  if (server.record) outcome.nodes.emplace(link.server, *server.record);
   const auto add = [&](const std::string& node, const std::string& what) {
     if (!what.empty()) outcome.message += fmt::format("{}{}: {}", outcome.message.empty() ? "" : "; ", node, what);
   };
-  if (client.unsupported || server.unsupported) {
-    outcome.status = Status::unsupported;
-    add(link.client, client.unsupported.value_or(""));
-    add(link.server, server.unsupported.value_or(""));
-    return outcome;
+  bool unsupported = false;
+  for (const auto& [node, story] : stories) {
+    if (story.record) outcome.nodes.emplace(node, *story.record);
+    unsupported = unsupported || story.unsupported;
   }
-  add(link.client, client.trouble());
-  add(link.server, server.trouble());
+  for (const auto& [node, story] : stories) add(node, unsupported ? story.unsupported.value_or("") : story.trouble());
+  if (unsupported) outcome.status = Status::unsupported;
   if (!outcome.message.empty()) return outcome;
   outcome.status = Status::ok;
   for (const auto& [node, record] : outcome.nodes) {
@@ -112,11 +112,31 @@ RunOutcome outcome_of(const Link& link, Story client, Story server) {
   return outcome;
 }
 
-Awaitable<bool> drain_both(std::shared_ptr<NodeControl> client, std::shared_ptr<NodeControl> server, std::string run_id,
-                           bool client_exited, bool server_exited) {
-  if (!client_exited) co_await see_off(std::move(client), run_id);
-  if (!server_exited) co_await see_off(std::move(server), run_id);
-  co_return true;
+// A client beside the first: until it has said all that it has to say.
+Awaitable<Story> follow(std::shared_ptr<NodeControl> node, agents::StartRequest start, Clock::time_point deadline,
+                        std::function<bool()> stopped) {
+  Story story;
+  const auto run_id = start.run_id;
+  auto started = co_await node->start(std::move(start));
+  if (!started) story.failed = started.error().message;
+  while (!story.over()) {
+    auto event = co_await next(node, run_id, deadline, stopped);
+    if (event)
+      story.take(*event);
+    else
+      story.failed = event.error().message;
+  }
+  co_return story;
+}
+
+// Waits until a process has ended; what has nothing more to say is stopped.
+Awaitable<bool> end(std::shared_ptr<NodeControl> node, std::string run_id, Story story) {
+  if (story.exit || !node->connected()) co_return true;
+  if (!story.record) {
+    auto ignored = co_await node->stop(run_id);
+    (void)ignored;
+  }
+  co_return co_await see_off(std::move(node), std::move(run_id));
 }
 
 }  // namespace
@@ -168,6 +188,13 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, Server server, R
   auto started = co_await node->start(std::move(start));
   if (!started) client.failed = started.error().message;
   auto deadline = Clock::now() + request.setup_timeout;
+  std::vector<Pending<Story>> further;
+  for (const auto& link : request.link.beside) {
+    auto other = start_request(request, Role::client, link.from, link.to, server.port);
+    auto following = co_await Pending<Story>::start(
+        follow(nodes.at(link.client), std::move(other), deadline + request.window_timeout, hooks.stopped));
+    further.push_back(std::move(following));
+  }
   while (!client.over()) {
     auto event = co_await next(node, request.run_id, deadline, hooks.stopped);
     if (!event) {
@@ -216,18 +243,22 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, Server server, R
     serving.record.reset();
   }
 
-  const bool stopped_server = !client.record && !serving.failed && !serving.unsupported;
-  const bool server_exited = serving.exit.has_value();
-  const bool client_exited = client.exit.has_value();
-  if (stopped_server) {
-    serving.record = NodeRecord{};  // stopped by us: nothing to complain about
+  Stories stories{{request.link.client, client}};
+  for (std::size_t i = 0; i < further.size(); ++i) {
+    auto story = co_await further[i].wait();
+    stories.emplace_back(request.link.beside[i].client, std::move(story));
   }
-  auto outcome = outcome_of(request.link, client, serving);
-  if (stopped_server) outcome.nodes.erase(request.link.server);
+
+  const bool stopped_server = !client.record && !serving.failed && !serving.unsupported;
+  if (!stopped_server) stories.emplace_back(request.link.server, serving);  // stopped by us: nothing to complain about
+  auto outcome = outcome_of(stories);
   if (connected_at > 0 && window_stop > connected_at) outcome.measuring = window_stop - connected_at;
-  auto drain =
-      co_await Pending<bool>::start(drain_both(node, server.node, request.run_id, client_exited, server_exited));
-  (void)drain;
+  std::vector<Pending<bool>> ends;
+  for (const auto& [name, story] : stories) {
+    auto ending = co_await Pending<bool>::start(end(nodes.at(name), request.run_id, story));
+    ends.push_back(std::move(ending));
+  }
+  for (auto& one : ends) co_await one.wait();
   co_return outcome;
 }
 

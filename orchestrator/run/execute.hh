@@ -1,4 +1,4 @@
-// One execution of a workload on two nodes: server, client, their records.
+// One execution of a workload: a server, a client (or several), their records.
 #pragma once
 
 #include <functional>

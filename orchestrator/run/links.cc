@@ -10,6 +10,11 @@ std::string choice(const Parameters& parameters, const char* name, const char* f
   return it == parameters.end() ? std::string{fallback} : std::get<std::string>(it->second);
 }
 
+std::size_t client_nodes(const Parameters& parameters) {
+  const auto it = parameters.find("client_nodes");
+  return it == parameters.end() ? 1 : static_cast<std::size_t>(std::get<std::int64_t>(it->second));
+}
+
 Result<Attachment> attachment(const Node& node, const std::string& path, const std::string& provider) {
   if (!provider.empty()) return find_attachment(node, path, provider);
   // tcp without a rival: any interface on that path will do.
@@ -20,6 +25,19 @@ Result<Attachment> attachment(const Node& node, const std::string& path, const s
 }
 
 }  // namespace
+
+std::vector<Link> paths_of(const Link& link) {
+  std::vector<Link> paths{link};
+  paths.front().beside.clear();
+  paths.insert(paths.end(), link.beside.begin(), link.beside.end());
+  return paths;
+}
+
+std::size_t most_clients(const std::vector<CampaignCell>& cells) {
+  std::size_t most = 1;
+  for (const auto& cell : cells) most = std::max(most, client_nodes(cell.cell.parameters));
+  return most;
+}
 
 Result<std::vector<Link>> links_of(const Testbed& testbed, const std::vector<CampaignCell>& cells) {
   const auto clients = testbed.with_role(Role::client);
@@ -34,12 +52,22 @@ Result<std::vector<Link>> links_of(const Testbed& testbed, const std::vector<Cam
                                                                        : choice(parameters, "provider", "");
     if (path == "wan" && routers.empty())
       return refuse("the testbed has no router, which path wan crosses; say 'path: lan' in the campaign");
-    auto from = attachment(*clients.front(), path, provider);
-    if (!from) return tl::unexpected(from.error());
     auto to = attachment(*servers.front(), path, provider);
     if (!to) return tl::unexpected(to.error());
-    links.push_back(
-        {.client = clients.front()->name, .server = servers.front()->name, .path = path, .from = *from, .to = *to});
+    const auto wanted = client_nodes(parameters);
+    if (wanted > clients.size())
+      return refuse("client_nodes: a cell of {} wants {} client nodes, the testbed has {} (a lab: --nodes {})",
+                    cell.cell.workload, wanted, clients.size(), wanted + servers.size() + routers.size());
+    std::vector<Link> ends;
+    for (std::size_t i = 0; i < wanted; ++i) {
+      auto from = attachment(*clients[i], path, provider);
+      if (!from) return tl::unexpected(from.error());
+      ends.push_back(
+          {.client = clients[i]->name, .server = servers.front()->name, .path = path, .from = *from, .to = *to});
+    }
+    auto link = ends.front();
+    link.beside.assign(ends.begin() + 1, ends.end());
+    links.push_back(std::move(link));
   }
   return links;
 }

@@ -9,21 +9,28 @@
 
 namespace longhaul::orchestrator {
 
-/// The two ends of a cell's path.
+/// The two ends of a cell's path, and those of further clients where a cell wants several.
 struct Link {
   std::string client;  ///< node names
   std::string server;
   std::string path;
-  Attachment from;  ///< the client's
-  Attachment to;    ///< the server's
+  Attachment from;                ///< the client's
+  Attachment to;                  ///< the server's
+  std::vector<Link> beside = {};  ///< from the further clients to the same server
   bool operator==(const Link& other) const {
     return client == other.client && server == other.server && from.address == other.from.address &&
-           to.address == other.to.address;
+           to.address == other.to.address && beside == other.beside;
   }
 };
 
+/// All paths that a link's traffic takes, one a client.
+std::vector<Link> paths_of(const Link& link);
+
+/// How many client nodes the cell takes that takes the most.
+std::size_t most_clients(const std::vector<CampaignCell>& cells);
+
 /// The link of every cell, in their order. Refuses what the testbed does not have: a provider, a path, a router to
-/// impair.
+/// impair, as many client nodes as a cell asks for (client_nodes).
 Result<std::vector<Link>> links_of(const Testbed& testbed, const std::vector<CampaignCell>& cells);
 
 }  // namespace longhaul::orchestrator

@@ -272,6 +272,42 @@ TEST(CampaignWithLab, SurvivesTheDeathOfAMachine) {
   EXPECT_EQ(std::count_if(runs.begin(), runs.end(), [](const auto& run) { return run.status == Status::ok; }), kRuns);
 }
 
+// A lab gets as many clients as the campaign wants; all of them send to the one server at a time.
+TEST(CampaignWithLab, SpreadsConnectionsOverClientNodes) {
+  const TemporaryDirectory directory;
+  const auto campaign = directory.path() / "spread.yaml";
+  const auto out = directory.path() / "out";
+  write_file(campaign, R"(name: spread
+workload: cpu_load
+series:
+  - {transport: rdma, provider: siw}
+  - {transport: tcp, rival: siw}
+axes: {client_nodes: [1, 2]}
+fixed: {clients: 4, duration: 500ms}
+repeat: {min: 1}
+)");
+  const auto run = longhaul({"run", campaign, "--lab", "--topology", "compact", "--out", out});
+  ASSERT_EQ(run.code, 0) << run.out << run.err;
+  const auto store = results::Store::open(out, results::OpenMode::read);
+  ASSERT_TRUE(store);
+  const auto runs = store->runs().value();
+  std::size_t spread = 0;
+  for (const auto& one : runs) {
+    if (one.status != Status::ok || !one.parameters.contains("client_nodes")) continue;
+    if (one.parameters.at("client_nodes") == Value{1}) continue;
+    ++spread;
+    ASSERT_TRUE(one.nodes.contains("client2"));
+    const auto& server = one.nodes.at("server");
+    EXPECT_GT(server.metrics.at("received").value, 0);
+    if (one.parameters.at("transport") != Value{"rdma"}) continue;
+    const auto sent = [&](const char* node) { return one.nodes.at(node).metrics.at("sent").value; };
+    EXPECT_GT(sent("client"), 0);
+    EXPECT_GT(sent("client2"), 0);
+    EXPECT_DOUBLE_EQ(server.metrics.at("received").value, sent("client") + sent("client2"));
+  }
+  EXPECT_EQ(spread, 2U);
+}
+
 // The demonstration itself: every cell of campaigns/quick.yaml.
 TEST(CampaignWithLab, QuickGivesAllOfItsCells) {
   const TemporaryDirectory directory;

@@ -344,5 +344,41 @@ TEST_F(Drive, ImpossibleCellsAreRecordedWithoutATry) {
   EXPECT_EQ(journal_.runs.size(), 2U);
 }
 
+class DriveWithTwoClients : public Drive {
+ protected:
+  DriveWithTwoClients() {
+    world_.add_client("client2", "10.12.0.1", "10.13.0.1");
+    campaign_ = *testing::read(
+        "name: n\nworkload: ping\nseries: [{transport: tcp, rival: siw}]\naxes: {delay: [0, 5ms]}\n"
+        "fixed: {duration: 100ms, warmup: 0, client_nodes: 2}\nrepeat: {min: 2}\n");
+    cells_ = *expand(campaign_);
+  }
+};
+
+TEST_F(DriveWithTwoClients, BothAreStartedMeasuredAndRecorded) {
+  const auto outcome = session();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  expect_complete();
+  for (const auto& run : journal_.runs) {
+    EXPECT_TRUE(run.nodes.contains("client") && run.nodes.contains("client2") && run.nodes.contains("server"));
+    EXPECT_EQ(run.message, "");
+  }
+  EXPECT_TRUE(world_.running.empty());
+  EXPECT_TRUE(world_.echoes.contains("10.21.0.1"));
+}
+
+TEST_F(DriveWithTwoClients, ALostOneFailsTheRunOnly) {
+  int count = 0;
+  world_.on_start = [&](const std::string&) {
+    if (++count == 2) world_.alive.erase("client2");
+  };
+  const auto outcome = session();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  expect_complete();
+  const auto failed = std::count_if(journal_.runs.begin(), journal_.runs.end(),
+                                    [](const RunRecord& run) { return run.status == Status::failed; });
+  EXPECT_EQ(failed, 1);
+}
+
 }  // namespace
 }  // namespace longhaul::orchestrator

@@ -149,10 +149,10 @@ class FakeControl : public NodeControl {
   std::uint64_t generation_;
 };
 
-Attachment attachment(const char* netdev, const char* address, const char* provider) {
+Attachment attachment(const char* netdev, std::string address, const char* provider) {
   return {.path = "wan",
           .netdev = netdev,
-          .address = address,
+          .address = std::move(address),
           .device = fmt::format("{}_{}", provider, netdev),
           .provider = provider};
 }
@@ -174,6 +174,16 @@ FakeTestbed::FakeTestbed() {
                     .attachments = {attachment("b0", "10.20.0.1", "rxe"), attachment("b1", "10.21.0.1", "siw")},
                     .links = {}},
                    {.name = "router", .role = Role::router, .host = "h", .port = 3, .attachments = {}, .links = {}}};
+}
+
+void FakeTestbed::add_client(std::string name, std::string rxe, std::string siw) {
+  testbed.nodes.push_back(
+      {.name = std::move(name),
+       .role = Role::client,
+       .host = "h",
+       .port = static_cast<std::uint16_t>(testbed.nodes.size() + 1),
+       .attachments = {attachment("a0", std::move(rxe), "rxe"), attachment("a1", std::move(siw), "siw")},
+       .links = {}});
 }
 
 Awaitable<Result<std::unique_ptr<NodeControl>>> FakeTestbed::connect(Node node) {

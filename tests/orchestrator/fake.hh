@@ -27,6 +27,8 @@ struct Behaviour {
 class FakeTestbed : public Dialer {
  public:
   FakeTestbed();
+  /// A further client with an attachment of each kind.
+  void add_client(std::string name, std::string rxe, std::string siw);
 
   Testbed testbed;
   std::function<Behaviour(const std::string& run_id)> behave = [](const auto&) { return Behaviour{}; };

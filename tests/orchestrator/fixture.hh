@@ -19,7 +19,14 @@ inline WorkloadSpec ping() {
        .choices = {"write", "write_imm", "send"},
        .transport = "rdma"},
       {.name = "duration", .kind = Kind::duration, .help = "", .fallback = Value{1'000'000'000}, .choices = {}},
-      {.name = "warmup", .kind = Kind::duration, .help = "", .fallback = Value{100'000'000}, .choices = {}}};
+      {.name = "warmup", .kind = Kind::duration, .help = "", .fallback = Value{100'000'000}, .choices = {}},
+      {.name = "client_nodes",
+       .kind = Kind::count,
+       .help = "",
+       .fallback = Value{1},
+       .min = 1,
+       .max = 8,
+       .choices = {}}};
   spec.metrics = {{.name = "latency", .unit = "ns", .better = Better::lower, .help = ""}};
   spec.roles = {Role::client, Role::server};
   spec.needs = [](const Parameters& parameters) -> std::vector<Capability> {

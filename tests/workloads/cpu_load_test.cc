@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <future>
+
 #include "tests/workloads/ends.hh"
 #include "workloads/harness/runner.hh"
 #include "workloads/harness/steering.hh"
@@ -34,6 +36,12 @@ TEST(Application, LostTimeByByte) {
   EXPECT_EQ(cpu_per_byte(75, 0, 8e9), 0);
 }
 
+TEST(Frequency, IsCyclesByTheTimeUsed) {
+  EXPECT_FALSE(frequency({.process_user = 60, .process_system = 40}));
+  EXPECT_FALSE(frequency({.process_cycles = 250}));
+  EXPECT_DOUBLE_EQ(*frequency({.process_user = 60, .process_system = 40, .process_cycles = 250}), 2.5);
+}
+
 Attempt<ClientResult> load(std::uint16_t port, Parameters parameters) {
   parameters.try_emplace("alone", 60'000'000);
   parameters.try_emplace("work", 3'000'000);
@@ -64,6 +72,32 @@ TEST(CpuLoad, FortyClientsAreTheDefault) {
   const auto result = load(server.port(), {{"size", 1024}});
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->client.parameters.at("clients"), Value{40});
+}
+
+TEST(CpuLoad, ClientsOnTwoNodesAreServedTogether) {
+  ServerThread server;
+  const Parameters both{{"clients", 6}, {"client_nodes", 2}};
+  auto first = std::async(std::launch::async, [&] { return load(server.port(), both); });
+  // Whoever comes with other options while the second one is awaited is sent away.
+  std::this_thread::sleep_for(std::chrono::milliseconds{100});
+  const auto stranger = load(server.port(), {{"clients", 2}});
+  ASSERT_FALSE(stranger);
+  EXPECT_THAT(stranger.error().message, HasSubstr("the server awaits 2 clients of a cpu_load with other options"));
+  const auto second = load(server.port(), both);
+  const auto one = first.get();
+  ASSERT_TRUE(one) << one.error().message;
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(one->server.metrics.at("received").value, second->server.metrics.at("received").value);
+  // What both sent, not what one did: their windows are the same but for the barrier's skew.
+  const auto sent = one->client.transport->counters.at("tcp_bytes_sent");
+  EXPECT_GT(one->server.transport->counters.at("tcp_bytes_received"), 1.2 * sent);
+}
+
+TEST(CpuLoad, ConnectionsThatCannotBeSpreadEvenlyAreRefused) {
+  ServerThread server;
+  const auto result = load(server.port(), {{"clients", 5}, {"client_nodes", 2}});
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("--clients 5 cannot be spread evenly over 2 client nodes"));
 }
 
 TEST(CpuLoad, TooFewRunsOfTheApplicationAreSaid) {

@@ -34,7 +34,7 @@ class FalseServer {
   FalseServer(int exchanges, std::function<char(char)> change, End end)
       : doorstep_(std::move(*listen_on(*resolve("127.0.0.1", 0)))), port_(doorstep_.port()) {
     thread_ = std::thread{[this, exchanges, change = std::move(change), end = std::move(end)] {
-      auto client = doorstep_.next_client(-1);
+      auto client = *doorstep_.next_client({std::numeric_limits<std::int64_t>::max(), -1});
       auto hello = client.control.receive(soon(), "hello");
       auto lanes = doorstep_.lanes(client.session, 1, soon());
       if (!hello || !lanes) return;

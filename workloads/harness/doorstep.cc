@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 
 #include "common/error.hh"
 #include "common/log.hh"
@@ -73,7 +72,7 @@ bool Doorstep::take_in(const Patience& patience) {
   return now < patience.deadline;
 }
 
-Arrival Doorstep::next_client(int stop) {
+std::optional<Arrival> Doorstep::next_client(const Patience& patience) {
   for (;;) {
     const auto client =
         std::find_if(guests_.begin(), guests_.end(), [](const Guest& g) { return g.known && !g.preamble.data; });
@@ -82,7 +81,7 @@ Arrival Doorstep::next_client(int stop) {
       guests_.erase(client);
       return arrival;
     }
-    take_in({std::numeric_limits<std::int64_t>::max(), stop});
+    if (!take_in(patience)) return std::nullopt;
   }
 }
 

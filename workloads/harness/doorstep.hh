@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,8 @@ class Doorstep {
   std::uint16_t port() const { return local_address(listener_.get()).port(); }
   std::string address() const { return local_address(listener_.get()).text(); }
 
-  /// The next client, without end of patience. Throws Interrupted.
-  Arrival next_client(int stop);
+  /// The next client; none at the deadline. Throws Interrupted.
+  std::optional<Arrival> next_client(const Patience& patience);
   /// The data connections of a session, in the order of their lanes.
   Result<std::vector<OwnFd>> lanes(std::uint64_t session, std::size_t count, const Patience& patience);
 

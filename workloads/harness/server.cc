@@ -1,34 +1,20 @@
 #include "workloads/harness/server.hh"
 
-#include <fmt/ranges.h>
+#include <iterator>
+#include <limits>
 
-#include "common/log.hh"
-#include "common/version.hh"
 #include "workloads/harness/client.hh"
-#include "workloads/harness/keepalive.hh"
-#include "workloads/harness/runner.hh"
-#include "workloads/suite/catalog.hh"
-#include "workloads/transport/sockets/connection.hh"
+#include "workloads/harness/reception.hh"
 #include "workloads/transport/sockets/tcp.hh"
-#include "workloads/transport/verbs/connect.hh"
 
 namespace longhaul::workloads {
 namespace {
 
 constexpr std::int64_t kSetUp = 20'000'000'000;
+constexpr std::int64_t kGather = 60'000'000'000;  // until the last of several clients is there
 
-// Tells the client why it is not served, or not any more; it may be gone already.
-void tell(ControlChannel& control, ControlKind kind, const Refusal& refusal) {
-  ControlMessage message;
-  message.kind = kind;
-  message.program = version_text();
-  message.status = refusal.status;
-  message.message = refusal.message;
-  try {
-    control.send(message, Patience::of(1'000'000'000, -1));
-  } catch (const std::system_error& error) {
-    log::debug("could not tell the client: {}", error.what());
-  }
+void tell_all(std::vector<Arrival>& clients, ControlKind kind, const Refusal& refusal) {
+  for (auto& client : clients) tell(client.control, kind, refusal);
 }
 
 }  // namespace
@@ -50,95 +36,74 @@ Attempt<Server> Server::open(const ServerOptions& options) {
   return Server{std::move(own), Doorstep{std::move(*listener)}};
 }
 
-Attempt<Served> Server::serve_client(Arrival& client, Events& events, int stop) {
+// The further clients of an order that wants several; others that come meanwhile are sent away.
+Attempt<void> Server::gather(std::vector<Arrival>& clients, const Order& order, Connections& connections, int stop) {
+  const auto patience = Patience::of(kGather, stop);
+  while (clients.size() < order.clients()) {
+    auto next = doorstep_.next_client(patience);
+    if (!next)
+      return failed("{} of {} clients came within {} s: start the others with the same options", clients.size(),
+                    order.clients(), kGather / 1'000'000'000);
+    const auto other = hear(*next, patience);
+    if (!other) continue;
+    if (!other->same_as(order)) {
+      tell(next->control, ControlKind::refused,
+           {Status::failed,
+            fmt::format("the server awaits {} clients of a {} with other options", order.clients(), order.spec->name)});
+      continue;
+    }
+    auto further = receive(*next, *other, options_.device, doorstep_, patience);
+    if (!further) return tl::unexpected(further.error());
+    connections.insert(connections.end(), std::make_move_iterator(further->begin()),
+                       std::make_move_iterator(further->end()));
+    clients.push_back(std::move(*next));
+  }
+  return {};
+}
+
+Attempt<Served> Server::serve_clients(std::vector<Arrival>& clients, Events& events, int stop) {
   const auto patience = Patience::of(kSetUp, stop);
-  auto& control = client.control;
-  keep_alive(control.fd());
-  const auto hello = control.receive(patience, "the client's hello");
-  if (!hello) {
-    tell(control, ControlKind::refused, {Status::failed, hello.error().message, ExitCode::failure});
-    return failed_by(hello.error());
+  const auto order = hear(clients.front(), patience);
+  if (!order) return tl::unexpected(order.error());
+  auto connections = receive(clients.front(), *order, options_.device, doorstep_, patience);
+  if (!connections) return tl::unexpected(connections.error());
+  if (auto complete = gather(clients, *order, *connections, stop); !complete) {
+    tell_all(clients, ControlKind::failed, complete.error());
+    return tl::unexpected(complete.error());
   }
-  const auto refuse_client = [&](Refusal refusal) -> Attempt<Served> {
-    tell(control, ControlKind::refused, refusal);
-    return tl::unexpected(std::move(refusal));
-  };
-  const auto* spec = find_workload(hello->workload.value_or(""));
-  const auto* runner = find_runner(hello->workload.value_or(""));
-  if (hello->kind != ControlKind::hello || spec == nullptr || runner == nullptr)
-    return refuse_client(
-        {Status::unsupported, fmt::format("no workload '{}' here ({})", hello->workload.value_or(""), version_text())});
-  const auto transport = hello->transport.value_or("");
-  const auto parameters = complete(*spec, hello->parameters.value_or(Parameters{}));
-  if (!parameters) return refuse_client({Status::failed, parameters.error().message});
-  const auto plan = runner->plan(*spec, *parameters, transport, Role::server);
-  if (!plan) return refuse_client(plan.error());
-
-  const auto own = local_address(control.fd());
-  const auto rtt = round_trip(control.fd());
-  ControlMessage accepted;
-  accepted.kind = ControlKind::accepted;
-  accepted.program = version_text();
-  Connections connections;
-  if (transport == "tcp") {
-    auto lanes = doorstep_.lanes(client.session, plan->connections, patience);
-    if (!lanes) return refuse_client({Status::failed, lanes.error().message});
-    for (auto& fd : *lanes) {
-      auto connection = SocketsConnection::open(std::move(fd), *plan);
-      if (!connection) return refuse_client(connection.error());
-      connections.push_back(std::move(*connection));
-    }
-    control.send(accepted, patience);
-  } else if (transport == "rdma") {
-    auto listener = [&]() -> Attempt<VerbsListener> {
-      try {
-        return VerbsListener::open(own, options_.device);
-      } catch (const std::system_error& error) {
-        return unsupported("{}", error.what());
-      }
-    }();
-    if (!listener) return refuse_client(listener.error());
-    if (const auto lacking = missing(*plan, offers(listener->device())); !lacking.empty())
-      return refuse_client({Status::unsupported, fmt::format("{} ({}) has no {}", listener->device().name,
-                                                             listener->device().provider, fmt::join(lacking, ", "))});
-    accepted.port = listener->port();
-    control.send(accepted, patience);
-    auto opened = listener->accept(*plan, client.session, rtt, control.fd(), patience);
-    if (!opened) {
-      auto refusal = opened.error();
-      refusal.message += last_words(control, "the client", Patience::of(100'000'000, stop));
-      tell(control, ControlKind::failed, refusal);
-      return tl::unexpected(std::move(refusal));
-    }
-    for (auto& connection : *opened) connections.push_back(std::move(connection));
-  } else {
-    return refuse_client({Status::unsupported, fmt::format("no transport '{}' here", transport)});
-  }
-
-  ServerSession session{*spec, Role::server, *parameters, *plan, std::move(connections), control, events, stop};
-  auto metrics = runner->server(session);
+  std::vector<ControlChannel*> controls;
+  for (auto& client : clients) controls.push_back(&client.control);
+  ServerSession session{*order->spec, order->parameters, order->plan, std::move(*connections), controls, events, stop};
+  auto metrics = order->runner->server(session);
+  Served served{.peer = {}, .record = session.record(std::move(metrics))};
   ControlMessage finished;
   finished.kind = ControlKind::finished;
-  finished.record = session.record(std::move(metrics));
-  control.send(finished, patience);
-  return Served{peer_address(control.fd()).text(), std::move(*finished.record)};
+  finished.record = served.record;
+  for (auto* control : controls) {
+    control->send(finished, Patience::of(kSetUp, stop));
+    served.peer += (served.peer.empty() ? "" : ", ") + peer_address(control->fd()).text();
+  }
+  return served;
 }
 
 Attempt<Served> Server::serve_one(Events& events, int stop) {
-  auto client = doorstep_.next_client(stop);
+  std::vector<Arrival> clients;
+  clients.push_back(*doorstep_.next_client({std::numeric_limits<std::int64_t>::max(), stop}));
   auto served = [&]() -> Attempt<Served> {
     try {
-      return serve_client(client, events, stop);
+      return serve_clients(clients, events, stop);
     } catch (const PeerFailed& error) {
+      // Where there are several, the others have to hear of it.
+      tell_all(clients, ControlKind::failed, {Status::failed, error.what()});
       return failed("{}", error.what());
     } catch (const Unsupported& error) {
-      tell(client.control, ControlKind::failed, {Status::unsupported, error.what(), ExitCode::failure});
+      tell_all(clients, ControlKind::failed, {Status::unsupported, error.what()});
       return unsupported("{}", error.what());
     } catch (const std::exception& error) {
-      tell(client.control, ControlKind::failed, {Status::failed, error.what(), ExitCode::failure});
+      tell_all(clients, ControlKind::failed, {Status::failed, error.what()});
       return failed("{}", error.what());
     } catch (const Interrupted&) {
-      tell(client.control, ControlKind::failed, {Status::failed, "interrupted", ExitCode::interrupted});
+      tell_all(clients, ControlKind::failed, {Status::failed, "interrupted", ExitCode::interrupted});
       events.emit(BenchEventKind::failed, "interrupted");
       throw;
     }

@@ -1,16 +1,20 @@
-// The server of any workload: one client after another.
+// The server of any workload: one client after another, or several together where the workload spreads them over nodes.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/fd.hh"
 #include "model/record.hh"
 #include "workloads/harness/doorstep.hh"
 #include "workloads/harness/events.hh"
+#include "workloads/harness/session.hh"
 #include "workloads/transport/address.hh"
 #include "workloads/transport/plan.hh"
 
 namespace longhaul::workloads {
+
+struct Order;
 
 struct ServerOptions {
   std::string bind;                   ///< empty: --device's address, else every address
@@ -19,7 +23,7 @@ struct ServerOptions {
                        ///< the address
 };
 
-/// A client that was served, for the terminal.
+/// A client that was served (or several together), for the terminal.
 struct Served {
   std::string peer;
   NodeRecord record;
@@ -32,12 +36,14 @@ class Server {
   std::uint16_t port() const { return doorstep_.port(); }
   std::string address() const { return doorstep_.address(); }
 
-  /// Waits for the next client and serves it. Its events are emitted, the last of them too. Throws Interrupted.
+  /// Waits for the next client and serves it, with those that belong to it. Its events are emitted, the last of them
+  /// too. Throws Interrupted.
   Attempt<Served> serve_one(Events& events, int stop);
 
  private:
   Server(ServerOptions options, Doorstep doorstep) : options_(std::move(options)), doorstep_(std::move(doorstep)) {}
-  Attempt<Served> serve_client(Arrival& client, Events& events, int stop);
+  Attempt<Served> serve_clients(std::vector<Arrival>& clients, Events& events, int stop);
+  Attempt<void> gather(std::vector<Arrival>& clients, const Order& order, Connections& connections, int stop);
 
   ServerOptions options_;
   Doorstep doorstep_;

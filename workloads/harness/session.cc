@@ -56,10 +56,12 @@ void Session::open_window() {
   clock_offset_ = observe::wall_offset();
   events_.emit(BenchEventKind::window_start);
   cpu_start_ = observe::sample_cpu();
+  cycles_start_ = cycles_.read();
 }
 
 void Session::close_window() {
   cpu_ = observe::cpu_use(cpu_start_, observe::sample_cpu(), own_processors());
+  if (const auto cycles = cycles_.read(); cycles && cycles_start_) cpu_.process_cycles = *cycles - *cycles_start_;
   window_stop_ = observe::wall_time();
   events_.emit(BenchEventKind::window_stop);
   transport_ = connections_.front()->facts();
@@ -191,39 +193,63 @@ NodeRecord ClientSession::finish(const std::map<std::string, Metric>& metrics) {
   return std::move(*answer->record);
 }
 
+ServerSession::ServerSession(const WorkloadSpec& spec, Parameters parameters, const ConnectionPlan& plan,
+                             Connections connections, const std::vector<ControlChannel*>& clients, Events& events,
+                             int stop)
+    : Session(spec, Role::server, std::move(parameters), plan, std::move(connections), *clients.front(), events, stop) {
+  for (auto* control : clients) clients_.push_back({control});
+}
+
+void ServerSession::tell_all(ControlKind kind) {
+  ControlMessage message;
+  message.kind = kind;
+  for (const auto& client : clients_) client.control->send(message, patience());
+}
+
 bool ServerSession::tick() {
   check_stop(stop_);
-  // What the client says comes before how it left: a connection that it closed may be the end of its failure.
-  auto message = control_.next();
-  if (!message) throw PeerFailed("the client gave up: " + message.error().message);
-  if (!*message) {
-    for (const auto& connection : connections()) connection->check_alive();
-    return true;
+  bool heard = false;
+  for (auto& client : clients_) {
+    // What the client says comes before how it left: a connection that it closed may be the end of its failure.
+    const auto message = client.control->next();
+    if (!message) throw PeerFailed("the client gave up: " + message.error().message);
+    if (!*message) continue;
+    heard = true;
+    take(client, **message);
   }
-  switch ((*message)->kind) {
-    case ControlKind::window_start: {
+  if (!heard)
+    for (const auto& connection : connections()) connection->check_alive();
+  return !std::all_of(clients_.begin(), clients_.end(), [](const Client& client) { return client.through; });
+}
+
+void ServerSession::take(Client& client, const ControlMessage& message) {
+  const auto any_through = std::any_of(clients_.begin(), clients_.end(), [](const Client& one) { return one.through; });
+  switch (message.kind) {
+    case ControlKind::window_start:
+      client.ready = true;
+      if (!std::all_of(clients_.begin(), clients_.end(), [](const Client& one) { return one.ready; })) return;
       if (lanes_ != nullptr)
         for (const auto& lane : *lanes_) lane->reset();
       open_window();
       if (on_window_) on_window_();
-      ControlMessage answer;
-      answer.kind = ControlKind::window_start;
-      control_.send(answer, patience());
-      return true;
-    }
+      tell_all(ControlKind::window_start);
+      return;
     case ControlKind::window_stop:
-      close_window();
-      if ((*message)->record) peer_metrics_ = std::move((*message)->record->metrics);
-      return false;
+      if (!any_through) close_window();
+      client.through = true;
+      if (message.record)
+        for (const auto& [name, metric] : message.record->metrics) peer_metrics_[name] += metric.value;
+      return;
     default:
-      throw PeerFailed("the client gave up: " + (*message)->message.value_or("no reason given"));
+      throw PeerFailed("the client gave up: " + message.message.value_or("no reason given"));
   }
 }
 
 void ServerSession::serve(const Lanes& lanes, bool sleeping) {
   LoopOptions loop;
   loop.sleeping = sleeping || lanes.empty();
-  loop.wake_fds = {control_.fd(), stop_};
+  for (const auto& client : clients_) loop.wake_fds.push_back(client.control->fd());
+  loop.wake_fds.push_back(stop_);
   loop.tick = [this] { return tick(); };
   lanes_ = &lanes;
   workloads::serve(lanes, loop);
@@ -231,14 +257,12 @@ void ServerSession::serve(const Lanes& lanes, bool sleeping) {
 }
 
 void ServerSession::prepared() {
-  ControlMessage message;
-  message.kind = ControlKind::prepared;
-  control_.send(message, patience());
+  tell_all(ControlKind::prepared);
 }
 
 double ServerSession::peer_metric(const std::string& name) const {
   const auto it = peer_metrics_.find(name);
-  return it == peer_metrics_.end() ? 0 : it->second.value;
+  return it == peer_metrics_.end() ? 0 : it->second;
 }
 
 void ServerSession::occupy(const std::function<void()>& work) {

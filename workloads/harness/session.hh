@@ -12,6 +12,7 @@
 
 #include "model/record.hh"
 #include "observe/cpu.hh"
+#include "observe/cycles.hh"
 #include "workloads/harness/control.hh"
 #include "workloads/harness/events.hh"
 #include "workloads/harness/loop.hh"
@@ -59,6 +60,9 @@ class Session {
   /// For what compares wall clocks: throws std::runtime_error when this end's was set since the window opened.
   void check_clock() const;
 
+  /// What this end used of its processors during the window that has been closed.
+  const CpuUse& cpu() const { return cpu_; }
+
   /// Of the path as it was when the connections were made, ns.
   std::int64_t round_trip() const { return round_trip_; }
   /// The result is limited, and by what.
@@ -91,6 +95,8 @@ class Session {
  private:
   std::vector<std::map<std::string, double>> counters() const;
 
+  observe::CycleCounter cycles_;  // threads that are begun later count, too
+  std::optional<std::int64_t> cycles_start_;
   observe::CpuSample cpu_start_;
   CpuUse cpu_;
   std::vector<std::map<std::string, double>> counters_start_;
@@ -130,32 +136,44 @@ class ClientSession : public Session {
   std::int64_t window_end_ = 0;
 };
 
-/// The server answers until the client closes the window.
+/// The server answers until the clients close the window: it opens when all have asked for it, and the first that is
+/// through closes it.
 class ServerSession : public Session {
  public:
-  using Session::Session;
+  /// `clients`: the control connections of those that are served together, at least one.
+  ServerSession(const WorkloadSpec& spec, Parameters parameters, const ConnectionPlan& plan, Connections connections,
+                const std::vector<ControlChannel*>& clients, Events& events, int stop);
 
-  /// Answers on `lanes` until the client says that the window is closed. Without lanes it sleeps: one-sided operations
-  /// need nothing of the target.
+  /// Answers on `lanes` until all clients have said that the window is closed. Without lanes it sleeps: one-sided
+  /// operations need nothing of the target.
   void serve(const Lanes& lanes, bool sleeping);
 
   /// Does `work` again and again until then: a process that is busy with something else.
   void occupy(const std::function<void()>& work);
 
-  /// Lets a client that awaits it begin.
+  /// Lets clients that await it begin.
   void prepared();
 
-  /// Called when the client says that its window is open.
+  /// Called when the window opens.
   void on_window(std::function<void()> callback) { on_window_ = std::move(callback); }
 
-  /// What the client measured, after serve(); 0 where it did not.
+  /// What the clients measured together, after serve(); 0 where they did not.
   double peer_metric(const std::string& name) const;
 
  private:
+  struct Client {
+    ControlChannel* control;
+    bool ready = false;    // has asked for the window
+    bool through = false;  // has closed its own
+  };
   bool tick();
+  void take(Client& client, const ControlMessage& message);
+  void tell_all(ControlKind kind);
+
+  std::vector<Client> clients_;
   const Lanes* lanes_ = nullptr;  // those being served
   std::function<void()> on_window_;
-  std::map<std::string, Metric> peer_metrics_;
+  std::map<std::string, double> peer_metrics_;
 };
 
 /// A histogram and its raw samples as a record's metric.

@@ -28,4 +28,10 @@ double cpu_per_byte(double alone, double loaded, double rate) {
   return (1 - alone / loaded) * 8e9 / rate;
 }
 
+std::optional<double> frequency(const CpuUse& use) {
+  const auto used = use.process_user + use.process_system;
+  if (!use.process_cycles || used <= 0) return std::nullopt;
+  return static_cast<double>(*use.process_cycles) / static_cast<double>(used);
+}
+
 }  // namespace longhaul::workloads::cpu_load

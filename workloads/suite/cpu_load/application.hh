@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <thread>
 
 #include "model/histogram.hh"
+#include "model/record.hh"
 #include "workloads/harness/computation.hh"
 
 namespace longhaul::workloads::cpu_load {
@@ -41,5 +43,8 @@ class Application {
 /// Time of a processor that an application lost to the traffic, ns by byte: its share of the time, less when alone,
 /// over the rate in bit/s. Pure. 0 where nothing came.
 double cpu_per_byte(double alone, double loaded, double rate);
+
+/// Cycles of the processor by ns of it that a process used. Pure. None where cycles are not counted.
+std::optional<double> frequency(const CpuUse& use);
 
 }  // namespace longhaul::workloads::cpu_load

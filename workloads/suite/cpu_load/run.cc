@@ -33,8 +33,11 @@ stream::Options options_of(const Session& session) {
 
 Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
                              Role role) {
-  auto plan = stream::plan_of(options_of(spec, parameters, transport), role,
-                              static_cast<std::size_t>(integer(parameters, spec.parameters, "clients")));
+  const auto clients = integer(parameters, spec.parameters, "clients");
+  const auto nodes = integer(parameters, spec.parameters, "client_nodes");
+  if (clients % nodes != 0)
+    return wrong_input("--clients {} cannot be spread evenly over {} client nodes", clients, nodes);
+  auto plan = stream::plan_of(options_of(spec, parameters, transport), role, static_cast<std::size_t>(clients / nodes));
   if (!plan) return plan;
   adapt(*plan, spec, parameters, transport);
   plan->sleeping = transport == "tcp";
@@ -72,7 +75,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   session.await_prepared();
   session.measure(lanes, {});
   if (options.op == "stream") return {};
-  return {{"received", to_metric(meter.rate(), meter.arrivals())}};
+  return {{"sent", to_metric(meter.rate(), meter.arrivals())}};
 }
 
 std::map<int, std::uint64_t> network_softirqs() {
@@ -113,7 +116,6 @@ std::map<std::string, Metric> server(ServerSession& session) {
   count_softirqs(session, softirqs);
   application.traffic(Traffic::unknown);
   application.stop();
-  const auto received = meter.rate();
   const auto& alone = application.alone();
   const auto& loaded = application.loaded();
   if (alone.count() < kFewest || loaded.count() < kFewest)
@@ -128,9 +130,13 @@ std::map<std::string, Metric> server(ServerSession& session) {
   std::map<std::string, Metric> metrics{{"slowdown", to_metric(busy / quiet, loaded.count())},
                                         {"run_time", to_metric({.histogram = loaded, .raw = {}})},
                                         {"run_time_alone", to_metric({.histogram = alone, .raw = {}})}};
-  if (options.op == "stream") metrics["received"] = to_metric(received, meter.arrivals());
-  const auto rate = options.op == "stream" ? received : session.peer_metric("received");
-  if (rate > 0) metrics["cpu_per_byte"] = to_metric(cpu_per_byte(quiet, busy, rate), loaded.count());
+  const auto rate = options.op == "stream" ? meter.rate() : session.peer_metric("sent");
+  metrics["received"] = to_metric(rate, options.op == "stream" ? meter.arrivals() : loaded.count());
+  if (rate <= 0) return metrics;
+  const auto lost = cpu_per_byte(quiet, busy, rate);
+  metrics["cpu_per_byte"] = to_metric(lost, loaded.count());
+  if (const auto cycles = frequency(session.cpu()))
+    metrics["cycles_per_byte"] = to_metric(lost * *cycles, loaded.count());
   return metrics;
 }
 

@@ -1,0 +1,49 @@
+#include "orchestrator/run/links.hh"
+
+#include <gmock/gmock.h>
+
+#include "tests/orchestrator/fake.hh"
+#include "tests/orchestrator/fixture.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<CampaignCell> cells(const std::string& fixed) {
+  return *testing::cells_of(
+      "name: n\nworkload: ping\nseries: [{transport: tcp, rival: siw}]\naxes: {delay: [0]}\nfixed: {" + fixed +
+      "}\nrepeat: {min: 6}\n");
+}
+
+TEST(Links, SeveralClientsMeetOneServer) {
+  testing::FakeTestbed world;
+  world.add_client("client2", "10.12.0.1", "10.13.0.1");
+  const auto two = cells("client_nodes: 2");
+  EXPECT_EQ(most_clients(two), 2U);
+  const auto links = links_of(world.testbed, two);
+  ASSERT_TRUE(links) << links.error().message;
+  const auto paths = paths_of(links->front());
+  ASSERT_EQ(paths.size(), 2U);
+  EXPECT_EQ(paths[0].client, "client");
+  EXPECT_EQ(paths[1].client, "client2");
+  EXPECT_EQ(paths[1].from.address, "10.13.0.1");
+  EXPECT_EQ(paths[0].to.address, paths[1].to.address);
+}
+
+TEST(Links, OneClientIsTheRule) {
+  const testing::FakeTestbed world;
+  const auto one = cells("duration: 1s");
+  EXPECT_EQ(most_clients(one), 1U);
+  EXPECT_EQ(paths_of(links_of(world.testbed, one)->front()).size(), 1U);
+}
+
+TEST(Links, MissingClientsAreNamedWithTheRemedy) {
+  const testing::FakeTestbed world;
+  const auto links = links_of(world.testbed, cells("client_nodes: 3"));
+  ASSERT_FALSE(links);
+  EXPECT_THAT(links.error().message, HasSubstr("wants 3 client nodes, the testbed has 1 (a lab: --nodes 5)"));
+}
+
+}  // namespace
+}  // namespace longhaul::orchestrator
