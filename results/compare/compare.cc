@@ -1,11 +1,16 @@
 #include "results/compare/compare.hh"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include <set>
 
 namespace longhaul::results {
 namespace {
+
+bool nothing_but_zero(const std::vector<double>& values) {
+  return !values.empty() && std::all_of(values.begin(), values.end(), [](double value) { return value == 0; });
+}
 
 std::string spell(const CellSummary& cell, const Vocabulary& vocabulary) {
   std::string text = cell.workload;
@@ -91,6 +96,9 @@ Comparison compare(const Summary& first, const Summary& second, const Vocabulary
         one.agrees = one.ratio->interval->contains(1);
         ++(*one.agrees ? result.agreeing : result.disagreeing);
         result.expected_by_chance += 1 - one.ratio->interval->level;
+      } else if (nothing_but_zero(metric.values) && nothing_but_zero(theirs->values)) {
+        one.agrees = true;  // no packet was lost in either: there is no ratio, and no doubt
+        ++result.agreeing;
       } else {
         ++result.undecided;
       }
@@ -124,13 +132,16 @@ std::string to_text(const Comparison& comparison, const Vocabulary& vocabulary) 
     text += fmt::format("{:>12}  {:>12}  {:>8}  {:<20}  {:<9}  {} {}\n", shown(cell.first, cell.unit),
                         shown(cell.second, cell.unit), cell.ratio ? fmt::format("{:.3f}", cell.ratio->value) : "",
                         bounded ? fmt::format("[{:.3f}, {:.3f}]", cell.ratio->interval->low, cell.ratio->interval->high)
-                                : "too few runs",
+                        : cell.agrees ? "0 in every run"
+                                      : "too few runs",
                         cell.agrees ? (*cell.agrees ? "agrees" : "DIFFERS") : "undecided", cell.metric,
                         spell(cell, vocabulary));
   }
   for (const auto& cell : comparison.only_first) text += fmt::format("only in the first:  {}\n", cell);
   for (const auto& cell : comparison.only_second) text += fmt::format("only in the second: {}\n", cell);
-  text += fmt::format("{} agree, {} differ ({:.1f} expected by chance alone), {} undecided\n", comparison.agreeing,
+  const auto compared = comparison.agreeing + comparison.disagreeing + comparison.undecided;
+  text += fmt::format("{} of {} agree ({:.0f} %), {} differ ({:.1f} expected by chance alone), {} undecided\n",
+                      comparison.agreeing, compared, compared == 0 ? 0.0 : 100.0 * comparison.agreeing / compared,
                       comparison.disagreeing, comparison.expected_by_chance, comparison.undecided);
   return text;
 }

@@ -70,6 +70,18 @@ TEST(Compare, TooFewRunsDecideNothing) {
   EXPECT_EQ(json.at("undecided"), 4);
 }
 
+TEST(Compare, NothingInEitherIsAgreement) {
+  auto campaign = synthetic::campaign({.delays_ns = {0}, .sizes = {64}});
+  for (auto& run : campaign.runs)
+    for (auto& [node, record] : run.nodes)
+      for (auto& [name, metric] : record.metrics) metric = Metric{.value = 0, .samples = 1};
+  const auto result = compared(campaign, campaign);
+  EXPECT_EQ(result.agreeing, 4);
+  EXPECT_EQ(result.undecided, 0);
+  EXPECT_THAT(to_text(result, synthetic::vocabulary()), HasSubstr("0 in every run"));
+  EXPECT_THAT(to_text(result, synthetic::vocabulary()), HasSubstr("4 of 4 agree (100 %)"));
+}
+
 TEST(Compare, ReadsDirectories) {
   const TemporaryDirectory scratch;
   ASSERT_TRUE(synthetic::write(synthetic::campaign({.delays_ns = {0}, .sizes = {64}}), scratch.path() / "a"));
