@@ -3,6 +3,8 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <future>
+#include <optional>
 
 #include "common/error.hh"
 #include "workloads/transport/sizing.hh"
@@ -106,17 +108,19 @@ Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const Socke
   for (const auto& one : pending)
     if (auto done = resolve_route(one, rtt, patience, attempted); !done) return tl::unexpected(done.error());
 
-  VerbsConnections connections;
-  for (auto& one : pending) {
+  for (const auto& one : pending)
     if (auto done = await_route(one, patience, attempted); !done) return tl::unexpected(done.error());
+
+  using Opened = Attempt<std::unique_ptr<VerbsConnection>>;
+  const auto ask = [&](Resolved one, std::uint16_t lane) -> Opened {
     auto connection = VerbsConnection::open(std::move(one.channel), std::move(one.id), used, plan, rtt);
     for (int tries = 1;; ++tries) {
-      if (!connection) return tl::unexpected(connection.error());
-      const auto own = encode((*connection)->introduction(session, static_cast<std::uint16_t>(connections.size())));
+      if (!connection) return connection;
+      const auto own = encode((*connection)->introduction(session, lane));
       auto parameters = (*connection)->parameters();
       parameters.private_data = own.data();
       parameters.private_data_len = own.size();
-      if (::rdma_connect((*connection)->id(), &parameters) == 0) break;
+      if (::rdma_connect((*connection)->id(), &parameters) == 0) return connection;
       // rdma_cm chose a port that a TCP socket has or had a minute ago; siw connects by TCP and so cannot have it.
       if (errno != EADDRINUSE || tries == kPortTries) return failed("{}: {}", attempted, errno_text(errno));
       auto again = begin(from, peer, device, nullptr, attempted);
@@ -125,8 +129,22 @@ Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const Socke
       if (auto done = await_route(*again, patience, attempted); !done) return tl::unexpected(done.error());
       connection = VerbsConnection::open(std::move(again->channel), std::move(again->id), used, plan, rtt);
     }
-    connections.push_back(std::move(*connection));
+  };
+  // For iWARP rdma_connect returns when its TCP connection is there, a round trip later: each has a thread of its own.
+  std::vector<std::future<Opened>> asked;
+  for (auto& one : pending)
+    asked.push_back(std::async(pending.size() > 1 ? std::launch::async : std::launch::deferred, ask, std::move(one),
+                               static_cast<std::uint16_t>(asked.size())));
+  VerbsConnections connections;
+  std::optional<Refusal> refusal;
+  for (auto& one : asked) {
+    auto connection = one.get();  // of all, also where one has failed: they use what is here
+    if (connection)
+      connections.push_back(std::move(*connection));
+    else if (!refusal)
+      refusal = connection.error();
   }
+  if (refusal) return tl::unexpected(*refusal);
   for (auto& connection : connections) {
     const auto event = expect_event(connection->channel(), RDMA_CM_EVENT_ESTABLISHED, patience, attempted);
     if (!event) return tl::unexpected(event.error());
