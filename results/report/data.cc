@@ -82,14 +82,21 @@ std::string variant_of(const std::string& workload, const Parameters& parameters
   return text;
 }
 
-json::value size_data(const std::string& workload, const Parameters& parameters, const Vocabulary& vocabulary) {
-  const auto* spec = vocabulary.parameter(workload, "size");
-  if (const auto it = parameters.find("size");
-      it != parameters.end() && std::holds_alternative<std::int64_t>(it->second))
-    return std::get<std::int64_t>(it->second);
-  if (spec != nullptr && spec->fallback && std::holds_alternative<std::int64_t>(*spec->fallback))
-    return std::get<std::int64_t>(*spec->fallback);
-  return nullptr;
+// The parameter or its default, where that is a number.
+json::value number_data(const std::string& workload, const Parameters& parameters, const std::string& name,
+                        const Vocabulary& vocabulary) {
+  const auto* spec = vocabulary.parameter(workload, name);
+  const auto given = parameters.find(name);
+  const auto value = given != parameters.end() ? std::optional{given->second}
+                     : spec != nullptr         ? spec->fallback
+                                               : std::nullopt;
+  if (!value || !std::holds_alternative<std::int64_t>(*value)) return nullptr;
+  return std::get<std::int64_t>(*value);
+}
+
+// A grid over the delay has this as its other axis: what the workload's own plot runs along, or else the size.
+const ParameterSpec* surface_axis(const WorkloadSpec& spec) {
+  return find_parameter(spec.parameters, spec.plot_axis == "delay" ? "size" : spec.plot_axis);
 }
 
 json::object cell_data(const CellSummary& cell, const Summary& summary, const Vocabulary& vocabulary,
@@ -99,6 +106,8 @@ json::object cell_data(const CellSummary& cell, const Summary& summary, const Vo
   json::array metrics;
   for (const auto& metric : cell.metrics) metrics.emplace_back(metric_data(metric, distributions));
   const bool sockets = cell.transport == "tcp" && !cell.parameters.contains("op");
+  const auto* spec = vocabulary.workload(cell.workload);
+  const auto* axis = spec == nullptr ? nullptr : surface_axis(*spec);
   return {{"id", cell.cell_id},
           {"workload", cell.workload},
           {"transport", cell.transport},
@@ -107,8 +116,9 @@ json::object cell_data(const CellSummary& cell, const Summary& summary, const Vo
           {"device", cell.device},
           {"op", sockets ? std::string{} : vocabulary.spelt(cell.workload, cell.parameters, "op")},
           {"variant", variant_of(cell.workload, cell.parameters, vocabulary)},
-          {"size", size_data(cell.workload, cell.parameters, vocabulary)},
+          {"size", number_data(cell.workload, cell.parameters, "size", vocabulary)},
           {"delay", cell.forward.asked},
+          {"along", axis == nullptr ? nullptr : number_data(cell.workload, cell.parameters, axis->name, vocabulary)},
           {"conditions", conditions_data(cell.workload, cell.parameters, vocabulary)},
           {"topology", cell.topology},
           {"forward", direction_data(cell.forward)},
@@ -156,7 +166,7 @@ json::object pair_data(const Pairing& pairing, const Vocabulary& vocabulary) {
           {"variant", variant_of(pairing.workload, pairing.conditions, vocabulary)},
           {"name", name_of(pairing, vocabulary)},
           {"course", course_of(pairing)},
-          {"size", size_data(pairing.workload, pairing.conditions, vocabulary)},
+          {"size", number_data(pairing.workload, pairing.conditions, "size", vocabulary)},
           {"conditions", conditions_data(pairing.workload, pairing.conditions, vocabulary)},
           {"soft", pairing.soft},
           {"points", std::move(points)},
@@ -174,8 +184,11 @@ json::array workloads_data(const Summary& summary, const Vocabulary& vocabulary)
                                         {"unit", metric.unit},
                                         {"better", boost::describe::enum_to_string(metric.better, "?")},
                                         {"help", metric.help}});
-    workloads.emplace_back(
-        json::object{{"name", spec.name}, {"summary", spec.summary}, {"metrics", std::move(metrics)}});
+    json::object workload{{"name", spec.name}, {"summary", spec.summary}, {"metrics", std::move(metrics)}};
+    if (const auto* axis = surface_axis(spec))
+      workload["surface"] =
+          json::object{{"name", axis->name}, {"kind", boost::describe::enum_to_string(axis->kind, "?")}};
+    workloads.emplace_back(std::move(workload));
   }
   return workloads;
 }

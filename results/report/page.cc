@@ -60,7 +60,8 @@ std::string page_of(const Summary& summary, const Vocabulary& vocabulary) {
       {"{{echarts}}", std::string{assets::echarts()}},
       {"{{scripts}}", std::string{assets::scale_js()} + std::string{assets::model_js()} +
                           std::string{assets::charts_js()} + std::string{assets::claims_js()} +
-                          std::string{assets::tables_js()} + std::string{assets::page_js()}},
+                          std::string{assets::tables_js()} + std::string{assets::surface_js()} +
+                          std::string{assets::page_js()}},
   };
   // One pass over the template: what was put in is not searched for placeholders again.
   std::string page;

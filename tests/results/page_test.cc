@@ -83,6 +83,7 @@ TEST_F(PageInBrowser, DrawsEverythingWithoutAComplaint) {
   EXPECT_THAT(browsed.dom, HasSubstr("data-rendered=\"latency ratio size distribution\""));
   EXPECT_THAT(browsed.dom, HasSubstr("one-way delay asked [ms]"));
   EXPECT_THAT(browsed.dom, HasSubstr("latency: sockets / RDMA"));
+  EXPECT_THAT(browsed.dom, HasSubstr("Latency over delay and size"));
   EXPECT_THAT(browsed.dom, HasSubstr("emulated processors: absolute times describe the lab, not a network"));
   EXPECT_THAT(browsed.dom, HasSubstr("software RDMA: rxe, siw"));
 }

@@ -74,6 +74,7 @@ function render() {
   document.getElementById('size-figure').hidden = !several;
   if (several) draw('size', sizeOption());
   draw('distribution', distributionOption(), 'No distribution was kept for this selection.');
+  renderSurface();
   document.body.dataset.rendered = [...charts.keys()].join(' ');
 }
 
