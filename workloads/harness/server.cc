@@ -44,7 +44,8 @@ Attempt<void> Server::gather(std::vector<Arrival>& clients, const Order& order, 
     if (!next)
       return failed("{} of {} clients came within {} s: start the others with the same options", clients.size(),
                     order.clients(), kGather / 1'000'000'000);
-    const auto other = hear(*next, patience);
+    const auto own = Patience::of(kSetUp, stop);
+    const auto other = hear(*next, own);
     if (!other) continue;
     if (!other->same_as(order)) {
       tell(next->control, ControlKind::refused,
@@ -52,7 +53,7 @@ Attempt<void> Server::gather(std::vector<Arrival>& clients, const Order& order, 
             fmt::format("the server awaits {} clients of a {} with other options", order.clients(), order.spec->name)});
       continue;
     }
-    auto further = receive(*next, *other, options_.device, doorstep_, patience);
+    auto further = receive(*next, *other, options_.device, doorstep_, own);
     if (!further) return tl::unexpected(further.error());
     connections.insert(connections.end(), std::make_move_iterator(further->begin()),
                        std::make_move_iterator(further->end()));
