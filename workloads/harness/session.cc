@@ -150,7 +150,7 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   loop.kinds = options.kinds;
   loop.wake_fds = {control_.fd(), stop_};
   loop.tick = [this] { return tick(); };
-  run_operations(lanes, Window{number("warmup"), 1}, loop);
+  run_operations(lanes, Window{std::max(number("warmup"), options.round_trips * round_trip()), 1}, loop);
 
   // Nothing is on its way now: what either end does to take stock disturbs no sample.
   ControlMessage barrier;

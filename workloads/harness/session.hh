@@ -118,6 +118,7 @@ class ClientSession : public Session {
     bool inspecting = false;
     std::int64_t divisor = 1;
     std::size_t kinds = 1;                     ///< of operations that the lanes take in turn
+    std::int64_t round_trips = 0;              ///< that the warm-up lasts at the least
     std::optional<std::uint64_t> fewest = {};  ///< operations of the window, in place of min_samples
   };
   /// Runs the workload's warm-up, then its window (parameters warmup, duration, min_samples, timeout). Throws

@@ -94,6 +94,7 @@ Poster::Poster(Connection& connection, const Options& options, Meter& meter)
   depth_ = options.op == "stream" ? kSocketsUnderWay : queue;
   if (options.depth > 0) depth_ = std::min(depth_, options.depth);
   depth_ = std::min(depth_, slots_);
+  if (options.op != "stream" && options.depth == 0) limit_.emplace(depth_, options.round_trip);
 }
 
 bool Poster::has_credit() {
@@ -121,8 +122,9 @@ void Poster::post() {
 }
 
 void Poster::fill() {
-  while (under_way_ < depth_ && has_credit()) post();
-  out_of_credit_ = under_way_ < depth_;
+  const auto most = limit_ ? limit_->size() : depth_;
+  while (under_way_ < most && has_credit()) post();
+  out_of_credit_ = under_way_ < most;
 }
 
 void Poster::start() {
@@ -149,6 +151,7 @@ bool Poster::advance() {
   const auto now = observe::raw_time();
   for (std::size_t i = 0; i < count; ++i) meter_.count(options_.size, now);
   under_way_ -= count;
+  if (limit_) limit_->delivered(count, posted_, now);
   return true;
 }
 

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "workloads/harness/loop.hh"
+#include "workloads/protocols/flight.hh"
 #include "workloads/transport/connection.hh"
 #include "workloads/transport/plan.hh"
 
@@ -15,8 +17,10 @@ namespace longhaul::workloads::stream {
 struct Options {
   std::string op;  ///< write, read, send; "stream" for tcp
   std::size_t size = 0;
-  std::size_t depth = 0;      ///< messages under way; 0: as many as the transport's queue holds
-  std::int64_t interval = 0;  ///< ns from one message to the next, one under way at a time; 0: without pause
+  std::size_t depth =
+      0;  ///< messages under way; 0: as the path turns out (FlightLimit), as many as the queue holds at most
+  std::int64_t interval = 0;    ///< ns from one message to the next, one under way at a time; 0: without pause
+  std::int64_t round_trip = 0;  ///< ns, of the unloaded path: what the flight limit is reckoned with
 };
 
 /// What the connections of streams need, for either end.
@@ -53,6 +57,7 @@ class Poster final : public Lane {
   void reset() override { meter_.reset(); }
   Connection& connection() override { return connection_; }
 
+  /// The most that may be under way.
   std::size_t depth() const { return depth_; }
 
  private:
@@ -65,6 +70,7 @@ class Poster final : public Lane {
   Options options_;
   Meter& meter_;
   std::size_t depth_;
+  std::optional<FlightLimit> limit_;
   std::size_t slots_;
   bool credited_;             // sends no more than the receiver has room for
   std::uint64_t posted_ = 0;  // in all; the next one's slot follows from it

@@ -10,6 +10,7 @@ namespace longhaul::workloads::throughput {
 namespace {
 
 constexpr double kMostOfTheTime = 0.5;
+constexpr std::int64_t kRampUp = 12;  // round trips until flight limit and TCP's window have found what the path takes
 
 stream::Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
   return {.op = transport == "tcp" ? "stream" : text(parameters, spec.parameters, "op"),
@@ -104,7 +105,8 @@ void peer_server_side(ServerSession& session) {
 
 std::map<std::string, Metric> client(ClientSession& session) {
   if (by_peer(session.spec(), session.parameters())) return peer_client_side(session);
-  const auto options = options_of(session);
+  auto options = options_of(session);
+  options.round_trip = session.round_trip();
   stream::Meter meter;
   Lanes lanes;
   std::size_t depth = 0;
@@ -113,7 +115,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
     depth += poster->depth();
     lanes.push_back(std::move(poster));
   }
-  session.measure(lanes, {});
+  session.measure(lanes, {.round_trips = kRampUp});
   const auto ceiling = ceiling_of(session, depth, options.size);
   if (options.op == "stream") {
     judge_tcp(session, session.number("duration"));

@@ -42,8 +42,9 @@ WorkloadSpec spec() {
             .choices = {"own", "peer"}},
            {.name = "depth",
             .kind = Kind::count,
-            .help = "messages under way on a connection; 0: as many as the bandwidth-delay product asks for (tcp: its "
-                    "buffers decide)",
+            .help =
+                "messages under way on a connection; 0: twice what the path delivers in a round trip, as it turns out "
+                "(tcp: its buffers decide)",
             .fallback = Value{0},
             .min = 0,
             .max = 1024,
