@@ -15,10 +15,6 @@ std::string option_name(std::string name) {
   return name;
 }
 
-std::string host_and_port(const std::string& host, std::uint16_t port) {
-  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
-}
-
 Result<std::string> option(const WorkloadSpec& spec, const StartRequest& request, const std::string& name,
                            const Value& value) {
   const auto* parameter = find_parameter(spec.parameters, name);
@@ -63,7 +59,7 @@ Result<std::vector<std::string>> bench_command(const std::string& bench, const S
       options.clear();
       break;
     case Role::client:
-      arguments.push_back("--connect=" + host_and_port(request.peer, request.peer_port));
+      arguments.emplace_back("--connect=-");
       arguments.push_back("--transport=" + request.transport);
       break;
     case Role::local:

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <boost/asio/as_tuple.hpp>
@@ -35,10 +36,20 @@ struct Pipe {
 Pipe make_pipe() {
   int ends[2];
   check(::pipe2(ends, O_CLOEXEC), "creating a pipe");
-  Pipe pipe{OwnFd{ends[0]}, OwnFd{ends[1]}};
-  const int flags = check(::fcntl(pipe.read_end.get(), F_GETFL), "reading a pipe's flags");
-  check(::fcntl(pipe.read_end.get(), F_SETFL, flags | O_NONBLOCK), "making a pipe non-blocking");
-  return pipe;
+  return {OwnFd{ends[0]}, OwnFd{ends[1]}};
+}
+
+// A socket, because writing to a process that is gone must not send a signal.
+Pipe make_input() {
+  int ends[2];
+  check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), "creating a socket pair");
+  return {OwnFd{ends[0]}, OwnFd{ends[1]}};
+}
+
+// Our end must never hold up the agent.
+void unblock(const OwnFd& end) {
+  const int flags = check(::fcntl(end.get(), F_GETFL), "reading a pipe's flags");
+  check(::fcntl(end.get(), F_SETFL, flags | O_NONBLOCK), "making a pipe non-blocking");
 }
 
 }  // namespace
@@ -59,11 +70,13 @@ std::shared_ptr<Process> Process::start(asio::any_io_executor executor, std::str
   process->program_ = arguments.at(0);
   auto events = make_pipe();
   auto output = make_pipe();
-  const OwnFd nothing{check(::open("/dev/null", O_RDONLY | O_CLOEXEC), "opening /dev/null")};
+  auto input = make_input();
+  unblock(events.read_end);
+  unblock(output.read_end);
   {
     const ScopedAffinity confined{cpus};
     process->child_ = Child{{.arguments = std::move(arguments),
-                             .descriptors = {{nothing.get(), STDIN_FILENO},
+                             .descriptors = {{input.read_end.get(), STDIN_FILENO},
                                              {output.write_end.get(), STDOUT_FILENO},
                                              {output.write_end.get(), STDERR_FILENO},
                                              {events.write_end.get(), kEventFd}},
@@ -72,6 +85,7 @@ std::shared_ptr<Process> Process::start(asio::any_io_executor executor, std::str
                              .die_with_parent = true,
                              .new_process_group = true}};
   }
+  process->input_ = std::move(input.write_end);
   process->events_.assign(events.read_end.release());
   process->output_.assign(output.read_end.release());
   process->ended_.assign(check(::fcntl(process->child_.pidfd(), F_DUPFD_CLOEXEC, 0), "duplicating a pidfd"));
@@ -178,6 +192,11 @@ asio::awaitable<void> Process::read_output() {
 
 void Process::reader_ended() {
   if (--readers_ == 0) drained_.cancel();
+}
+
+void Process::tell(const std::string& line) {
+  const auto end = std::move(input_);
+  check(::send(end.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT), "telling the process");
 }
 
 asio::awaitable<void> Process::stop(Nanoseconds grace) {

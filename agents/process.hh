@@ -28,6 +28,10 @@ class Process : public std::enable_shared_from_this<Process> {
   static std::shared_ptr<Process> start(boost::asio::any_io_executor executor, std::string run_id,
                                         std::vector<std::string> arguments, const std::vector<int>& cpus, Sink sink);
 
+  /// Writes a line to its standard input, which ends with that. Throws std::system_error where it does not read any
+  /// more or was told before.
+  void tell(const std::string& line);
+
   const std::string& run_id() const { return run_id_; }
   bool finished() const { return finished_; }
 
@@ -53,6 +57,7 @@ class Process : public std::enable_shared_from_this<Process> {
   std::string program_;
   Sink sink_;
   Child child_;
+  OwnFd input_;
   boost::asio::posix::stream_descriptor ended_;  ///< a pidfd
   boost::asio::posix::stream_descriptor events_;
   boost::asio::posix::stream_descriptor output_;

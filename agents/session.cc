@@ -24,6 +24,10 @@ namespace {
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::seconds kFarewell{2};  ///< for the last words to arrive
 
+std::string host_and_port(const std::string& host, std::uint16_t port) {
+  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
+}
+
 ServerMessage error_message(std::string text) {
   return {.kind = ServerMessageKind::error, .error = std::move(text)};
 }
@@ -114,6 +118,8 @@ asio::awaitable<Result<Reply>> Session::answer(Request request) {
       co_return Reply{.facts = observe::node_facts()};
     case RequestKind::start:
       co_return co_await start(std::move(*request.start));
+    case RequestKind::connect:
+      co_return connect(*request.connect);
     case RequestKind::stop:
       co_return co_await stop(std::move(*request.stop));
     case RequestKind::echo:
@@ -162,6 +168,13 @@ asio::awaitable<Result<Reply>> Session::start(StartRequest request) {
   node_.processes.push_back(process);
   runs_.emplace(request.run_id, std::move(process));
   co_return Reply{};
+}
+
+Result<Reply> Session::connect(const ConnectRequest& request) {
+  const auto it = runs_.find(request.run_id);
+  if (it == runs_.end()) return fail("run {} is not there", request.run_id);
+  it->second->tell(host_and_port(request.peer, request.peer_port) + "\n");
+  return Reply{};
 }
 
 asio::awaitable<Result<Reply>> Session::stop(StopRequest request) {

@@ -28,6 +28,7 @@ class Session : public std::enable_shared_from_this<Session> {
   boost::asio::awaitable<void> serve(Request request);
   boost::asio::awaitable<Result<Reply>> answer(Request request);
   boost::asio::awaitable<Result<Reply>> start(StartRequest request);
+  Result<Reply> connect(const ConnectRequest& request);
   boost::asio::awaitable<Result<Reply>> stop(StopRequest request);
   boost::asio::awaitable<Result<Reply>> degen(longhaul::degen::Request request);
   Result<Reply> echo(const EchoRequest& request);

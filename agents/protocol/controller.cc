@@ -301,6 +301,13 @@ Awaitable<Result<void>> Controller::start(StartRequest start) {
   }(link_, std::move(request), run_id);
 }
 
+Awaitable<Result<void>> Controller::connect_client(ConnectRequest connect) {
+  Request request;
+  request.kind = RequestKind::connect;
+  request.connect = std::move(connect);
+  return no_body(Link::call(link_, std::move(request)));
+}
+
 Awaitable<Result<void>> Controller::stop(std::string run_id) {
   Request request;
   request.kind = RequestKind::stop;

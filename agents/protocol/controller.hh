@@ -46,6 +46,8 @@ class Controller {
 
   /// Returns when the process runs. Its events are to be had by next_event.
   Awaitable<Result<void>> start(StartRequest request);
+  /// Lets a client that was started go on to its server.
+  Awaitable<Result<void>> connect_client(ConnectRequest request);
   /// Ends a run (SIGTERM, then SIGKILL); returns when it is gone. A run that is gone already is no error.
   Awaitable<Result<void>> stop(std::string run_id);
   /// The run's next event, oldest first. The last has `exit`. A time-out is an error (and loses nothing).

@@ -52,9 +52,13 @@ Result<void> check(const StartRequest& start) {
     return refuse("start.transport: expected tcp or rdma, got '{}'", start.transport.substr(0, 80));
   if (auto ok = check_word("start.device", start.device, 64, true); !ok) return ok;
   if (auto ok = check_address("start.bind", start.bind, true); !ok) return ok;
-  if (auto ok = check_address("start.peer", start.peer, start.role != Role::client); !ok) return ok;
-  if (start.role == Role::client && start.peer_port == 0)
-    return refuse("start.peer_port: a client needs its server's port");
+  return {};
+}
+
+Result<void> check(const ConnectRequest& connect) {
+  if (auto ok = check_word("connect.run_id", connect.run_id, 128); !ok) return ok;
+  if (auto ok = check_address("connect.peer", connect.peer); !ok) return ok;
+  if (connect.peer_port == 0) return refuse("connect.peer_port: a client needs its server's port");
   return {};
 }
 
@@ -73,17 +77,17 @@ Result<void> check(const ProbeRequest& probe) {
 }
 
 Result<void> check(const Request& request) {
-  const std::pair<RequestKind, bool> bodies[] = {{RequestKind::start, request.start.has_value()},
-                                                 {RequestKind::stop, request.stop.has_value()},
-                                                 {RequestKind::echo, request.echo.has_value()},
-                                                 {RequestKind::probe, request.probe.has_value()},
-                                                 {RequestKind::degen, request.degen.has_value()}};
+  const std::pair<RequestKind, bool> bodies[] = {
+      {RequestKind::start, request.start.has_value()}, {RequestKind::connect, request.connect.has_value()},
+      {RequestKind::stop, request.stop.has_value()},   {RequestKind::echo, request.echo.has_value()},
+      {RequestKind::probe, request.probe.has_value()}, {RequestKind::degen, request.degen.has_value()}};
   for (const auto& [kind, there] : bodies) {
     if (there != (kind == request.kind))
       return refuse("request of kind {}: {} the body '{}'", boost::describe::enum_to_string(request.kind, "?"),
                     there ? "does not take" : "lacks", boost::describe::enum_to_string(kind, "?"));
   }
   if (request.start) return check(*request.start);
+  if (request.connect) return check(*request.connect);
   if (request.stop) return check_word("stop.run_id", request.stop->run_id, 128);
   if (request.echo) return check_address("echo.address", request.echo->address);
   if (request.probe) return check(*request.probe);

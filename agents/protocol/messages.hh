@@ -23,7 +23,7 @@
 namespace longhaul::agents {
 
 /// Raised with every change that an older peer would misread. Peers of another version are refused by both sides.
-inline constexpr int kProtocol = 1;
+inline constexpr int kProtocol = 2;
 
 inline constexpr std::size_t kMaxRequest = std::size_t{256} << 10;  ///< bytes; what a controller may send in one frame
 inline constexpr std::int64_t kMaxProbes = 100'000;                 ///< in one request
@@ -38,19 +38,26 @@ struct Hello {
 };
 BOOST_DESCRIBE_STRUCT(Hello, (), (protocol, node, version, lease))
 
-/// Start longhaul-bench. Only workloads of the catalog, with parameters that their spec admits.
+/// Start longhaul-bench. Only workloads of the catalog, with parameters that their spec admits. A client waits until a
+/// ConnectRequest names its server: so it can be started before there is one.
 struct StartRequest {
   std::string run_id;  ///< names the run in events and in stop; at most one run of a name at a time
   Role role = Role::client;
   std::string workload;
-  Parameters parameters;        ///< the workload's axes only; the server is told by its client and gets none
-  std::string transport;        ///< tcp or rdma
-  std::string device;           ///< RDMA device; empty: the workload's choice
-  std::string bind;             ///< source (client) or listening (server) address
-  std::string peer;             ///< client: the server's address
-  std::uint16_t peer_port = 0;  ///< client: the port of the server's `ready` event
+  Parameters parameters;  ///< the workload's axes only; the server is told by its client and gets none
+  std::string transport;  ///< tcp or rdma
+  std::string device;     ///< RDMA device; empty: the workload's choice
+  std::string bind;       ///< source (client) or listening (server) address
 };
-BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind, peer, peer_port))
+BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind))
+
+/// Tell a client that was started where its server is. Once a run.
+struct ConnectRequest {
+  std::string run_id;
+  std::string peer;             ///< the server's address
+  std::uint16_t peer_port = 0;  ///< of the server's `ready` event
+};
+BOOST_DESCRIBE_STRUCT(ConnectRequest, (), (run_id, peer, peer_port))
 
 struct StopRequest {
   std::string run_id;
@@ -81,20 +88,21 @@ struct ProbeResult {
 };
 BOOST_DESCRIBE_STRUCT(ProbeResult, (), (session, sent, round_trips))
 
-enum class RequestKind { heartbeat, facts, start, stop, echo, probe, degen };
-BOOST_DESCRIBE_ENUM(RequestKind, heartbeat, facts, start, stop, echo, probe, degen)
+enum class RequestKind { heartbeat, facts, start, connect, stop, echo, probe, degen };
+BOOST_DESCRIBE_ENUM(RequestKind, heartbeat, facts, start, connect, stop, echo, probe, degen)
 
 /// `kind` says which one of the bodies is there.
 struct Request {
   std::uint64_t id = 0;
   RequestKind kind = RequestKind::heartbeat;
   std::optional<StartRequest> start;
+  std::optional<ConnectRequest> connect;
   std::optional<StopRequest> stop;
   std::optional<EchoRequest> echo;
   std::optional<ProbeRequest> probe;
   std::optional<longhaul::degen::Request> degen;  ///< passed on to the node's degen
 };
-BOOST_DESCRIBE_STRUCT(Request, (), (id, kind, start, stop, echo, probe, degen))
+BOOST_DESCRIBE_STRUCT(Request, (), (id, kind, start, connect, stop, echo, probe, degen))
 
 struct Failure {
   std::string message;

@@ -12,6 +12,9 @@ class AgentControl : public NodeControl {
   bool connected() const override { return controller_.connected(); }
   Awaitable<Result<NodeFacts>> facts() override { return controller_.facts(); }
   Awaitable<Result<void>> start(agents::StartRequest request) override { return controller_.start(std::move(request)); }
+  Awaitable<Result<void>> connect_client(agents::ConnectRequest request) override {
+    return controller_.connect_client(std::move(request));
+  }
   Awaitable<Result<void>> stop(std::string run_id) override { return controller_.stop(std::move(run_id)); }
   Awaitable<Result<agents::RunEvent>> next_event(std::string run_id, Nanoseconds timeout) override {
     return controller_.next_event(std::move(run_id), timeout);

@@ -26,6 +26,7 @@ class NodeControl {
   virtual bool connected() const = 0;
   virtual Awaitable<Result<NodeFacts>> facts() = 0;
   virtual Awaitable<Result<void>> start(agents::StartRequest request) = 0;
+  virtual Awaitable<Result<void>> connect_client(agents::ConnectRequest request) = 0;
   virtual Awaitable<Result<void>> stop(std::string run_id) = 0;
   virtual Awaitable<Result<agents::RunEvent>> next_event(std::string run_id, Nanoseconds timeout) = 0;
   virtual Awaitable<Result<void>> probe_echo(std::string address, bool on) = 0;

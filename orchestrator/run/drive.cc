@@ -225,12 +225,12 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
   const auto asked = request(planned);
   emit(RunStarted{.cell = describe(campaign_, cell), .repetition = planned.repetition, .attempt = planned.attempt});
 
-  Server server;
+  PreparedRun prepared;
   if (prepared_ && prepared_for_ == planned) {
-    server = co_await prepared_.wait();
+    prepared = co_await prepared_.wait();
   } else {
     co_await drop_prepared();
-    server = co_await start_server(nodes_, asked);
+    prepared = co_await prepare(nodes_, asked);
   }
 
   PathEvidence evidence{.engine = link.path == "wan" ? engine_ : "none",
@@ -263,9 +263,9 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
     surveyed = Pending<PathSurvey>::launch(executor, survey(std::move(probes)));
     if (!following || prepared_) return;
     prepared_for_ = following;
-    prepared_ = Pending<Server>::launch(executor, start_server(nodes_, request(*following)));
+    prepared_ = Pending<PreparedRun>::launch(executor, prepare(nodes_, request(*following)));
   };
-  auto outcome = co_await execute(nodes_, asked, std::move(server), hooks);
+  auto outcome = co_await execute(nodes_, asked, std::move(prepared), hooks);
 
   record.status = outcome.status;
   record.message = std::move(outcome.message);
@@ -336,8 +336,8 @@ void Driver::judge(RunRecord& record, PathEvidence evidence, PathSurvey path) {
 
 Awaitable<void> Driver::drop_prepared() {
   if (!prepared_) co_return;
-  auto server = co_await prepared_.wait();
-  co_await stop_server(request(*prepared_for_), std::move(server));
+  auto prepared = co_await prepared_.wait();
+  co_await discard(nodes_, request(*prepared_for_), std::move(prepared));
   prepared_ = {};
   prepared_for_.reset();
 }

@@ -97,7 +97,7 @@ class Driver {
   std::string engine_;
   std::vector<std::int64_t> last_achieved_;  ///< before the next run
   std::optional<PlannedRun> prepared_for_;
-  Pending<Server> prepared_;  ///< its server, already started
+  Pending<PreparedRun> prepared_;  ///< its processes, already started
   std::chrono::steady_clock::time_point started_;
   std::int64_t earlier_wall_ = 0;
   std::int64_t made_ = 0;

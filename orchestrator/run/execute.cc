@@ -42,8 +42,7 @@ Awaitable<bool> see_off(std::shared_ptr<NodeControl> node, std::string run_id) {
   co_return false;
 }
 
-agents::StartRequest start_request(const RunRequest& request, Role role, const Attachment& here,
-                                   const Attachment& there, std::uint16_t port) {
+agents::StartRequest start_request(const RunRequest& request, Role role, const Attachment& here) {
   agents::StartRequest start;
   start.run_id = request.run_id;
   start.role = role;
@@ -51,12 +50,12 @@ agents::StartRequest start_request(const RunRequest& request, Role role, const A
   start.transport = request.transport;
   if (request.transport == "rdma") start.device = here.device;
   start.bind = here.address;
-  if (role == Role::client) {
-    start.parameters = request.parameters;
-    start.peer = there.address;
-    start.peer_port = port;
-  }
+  if (role == Role::client) start.parameters = request.parameters;
   return start;
+}
+
+agents::ConnectRequest connect_request(const RunRequest& request, const Link& path, std::uint16_t port) {
+  return {.run_id = request.run_id, .peer = path.to.address, .peer_port = port};
 }
 
 // What a node's events add up to.
@@ -65,12 +64,14 @@ struct Story {
   std::optional<std::string> unsupported;
   std::optional<std::string> failed;
   std::optional<std::string> exit;
+  std::uint16_t port = 0;  // where it listens
   bool over() const { return record || unsupported || failed || exit; }
 
   void take(RunEvent& event) {
     if (event.exit) exit = std::move(event.exit);
     if (!event.bench) return;
     auto& bench = *event.bench;
+    if (bench.kind == BenchEventKind::ready) port = bench.port.value_or(0);
     if (bench.kind == BenchEventKind::record) record = std::move(bench.record);
     if (bench.kind == BenchEventKind::unsupported) unsupported = bench.message.value_or("without a reason");
     if (bench.kind == BenchEventKind::failed) failed = bench.message.value_or("without a reason");
@@ -113,12 +114,12 @@ RunOutcome outcome_of(const Stories& stories) {
 }
 
 // A client beside the first: until it has said all that it has to say.
-Awaitable<Story> follow(std::shared_ptr<NodeControl> node, agents::StartRequest start, Clock::time_point deadline,
+Awaitable<Story> follow(std::shared_ptr<NodeControl> node, agents::ConnectRequest where, Clock::time_point deadline,
                         std::function<bool()> stopped) {
   Story story;
-  const auto run_id = start.run_id;
-  auto started = co_await node->start(std::move(start));
-  if (!started) story.failed = started.error().message;
+  const auto run_id = where.run_id;
+  auto connected = co_await node->connect_client(std::move(where));
+  if (!connected) story.failed = connected.error().message;
   while (!story.over()) {
     auto event = co_await next(node, run_id, deadline, stopped);
     if (event)
@@ -139,66 +140,103 @@ Awaitable<bool> end(std::shared_ptr<NodeControl> node, std::string run_id, Story
   co_return co_await see_off(std::move(node), std::move(run_id));
 }
 
+Awaitable<void> end_all(Nodes& nodes, std::string run_id, Stories stories) {
+  std::vector<Pending<bool>> ends;
+  for (const auto& [name, story] : stories) {
+    auto ending = co_await Pending<bool>::start(end(nodes.at(name), run_id, story));
+    ends.push_back(std::move(ending));
+  }
+  for (auto& one : ends) co_await one.wait();
+}
+
+// Starts a client, which says nothing before it is told to connect.
+Awaitable<Story> start_client(std::shared_ptr<NodeControl> node, agents::StartRequest request) {
+  Story story;
+  auto started = co_await node->start(std::move(request));
+  if (!started) story.failed = started.error().message;
+  co_return story;
+}
+
+// Starts a server: its story until it listens, or why it does not.
+Awaitable<Story> start_server(std::shared_ptr<NodeControl> node, agents::StartRequest request, Nanoseconds limit) {
+  Story story;
+  const auto deadline = Clock::now() + limit;
+  const auto run_id = request.run_id;
+  auto started = co_await node->start(std::move(request));
+  if (!started) story.failed = started.error().message;
+  while (story.port == 0 && !story.over()) {
+    auto event = co_await next(node, run_id, deadline, {});
+    if (event)
+      story.take(*event);
+    else
+      story.failed = fmt::format("the server did not listen: {}", event.error().message);
+  }
+  co_return story;
+}
+
 }  // namespace
 
-Awaitable<Server> start_server(Nodes& nodes, RunRequest request) {
-  Server server;
-  server.node = nodes.at(request.link.server);
-  const auto deadline = Clock::now() + request.setup_timeout;
-  auto start = start_request(request, Role::server, request.link.to, request.link.from, 0);
-  auto started = co_await server.node->start(std::move(start));
-  if (!started) {
-    server.refusal.message = fmt::format("{}: {}", request.link.server, started.error().message);
-    co_return server;
+Awaitable<PreparedRun> prepare(Nodes& nodes, RunRequest request) {
+  std::vector<Pending<Story>> starts;
+  std::vector<std::string> names;
+  for (const auto& path : paths_of(request.link)) {
+    auto starting = co_await Pending<Story>::start(
+        start_client(nodes.at(path.client), start_request(request, Role::client, path.from)));
+    starts.push_back(std::move(starting));
+    names.push_back(path.client);
   }
-  Story story;
-  while (!story.over()) {
-    auto event = co_await next(server.node, request.run_id, deadline, {});
-    if (!event) {
-      story.failed = fmt::format("the server did not listen: {}", event.error().message);
-      break;
-    }
-    if (event->bench && event->bench->kind == BenchEventKind::ready && event->bench->port) {
-      server.port = *event->bench->port;
-      co_return server;
-    }
-    story.take(*event);
+  auto server = start_request(request, Role::server, request.link.to);
+  auto serving = co_await start_server(nodes.at(request.link.server), std::move(server), request.setup_timeout);
+  Stories stories;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    auto story = co_await starts[i].wait();
+    stories.emplace_back(names[i], std::move(story));
   }
-  server.refusal.status = story.unsupported ? Status::unsupported : Status::failed;
-  server.refusal.message = fmt::format("{}: {}", request.link.server, story.trouble());
-  if (!story.exit) co_await see_off(server.node, request.run_id);
-  co_return server;
+  stories.emplace_back(request.link.server, serving);
+
+  PreparedRun prepared;
+  prepared.port = serving.port;
+  for (const auto& [name, story] : stories) {
+    const bool waits = !story.over() && (name != request.link.server || story.port != 0);
+    if (waits) continue;
+    prepared.port = 0;
+    prepared.refusal.status = story.unsupported ? Status::unsupported : Status::failed;
+    prepared.refusal.message = fmt::format("{}: {}", name, story.trouble());
+  }
+  if (prepared.port == 0) co_await end_all(nodes, request.run_id, std::move(stories));
+  co_return prepared;
 }
 
-Awaitable<void> stop_server(RunRequest request, Server server) {
-  if (server.port == 0 || !server.node->connected()) co_return;
-  auto stopped = co_await server.node->stop(request.run_id);
-  if (stopped) co_await see_off(server.node, request.run_id);
+Awaitable<void> discard(Nodes& nodes, RunRequest request, PreparedRun prepared) {
+  if (prepared.port == 0) co_return;
+  Stories stories{{request.link.server, {}}};
+  for (const auto& path : paths_of(request.link)) stories.emplace_back(path.client, Story{});
+  co_await end_all(nodes, request.run_id, std::move(stories));
 }
 
-Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, Server server, RunHooks hooks) {
-  if (server.port == 0) co_return server.refusal;
+Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, PreparedRun prepared, RunHooks hooks) {
+  if (prepared.port == 0) co_return prepared.refusal;
   auto node = nodes.at(request.link.client);
+  auto server = nodes.at(request.link.server);
   Story client;
   Story serving;
   std::int64_t connected_at = 0;
   std::int64_t window_stop = 0;
 
-  auto start = start_request(request, Role::client, request.link.from, request.link.to, server.port);
-  auto started = co_await node->start(std::move(start));
-  if (!started) client.failed = started.error().message;
-  auto deadline = Clock::now() + request.setup_timeout;
+  auto told = co_await node->connect_client(connect_request(request, request.link, prepared.port));
+  // One that cannot be told has ended: what it said explains it.
+  auto deadline = Clock::now() + (told ? request.setup_timeout : kExit);
   std::vector<Pending<Story>> further;
   for (const auto& link : request.link.beside) {
-    auto other = start_request(request, Role::client, link.from, link.to, server.port);
-    auto following = co_await Pending<Story>::start(
-        follow(nodes.at(link.client), std::move(other), deadline + request.window_timeout, hooks.stopped));
+    auto following =
+        co_await Pending<Story>::start(follow(nodes.at(link.client), connect_request(request, link, prepared.port),
+                                              deadline + request.window_timeout, hooks.stopped));
     further.push_back(std::move(following));
   }
   while (!client.over()) {
     auto event = co_await next(node, request.run_id, deadline, hooks.stopped);
     if (!event) {
-      client.failed = event.error().message;
+      client.failed = told ? event.error().message : told.error().message;
       break;
     }
     if (event->bench) {
@@ -218,7 +256,7 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, Server server, R
   const auto server_deadline = Clock::now() + kServerRecord;
   if (client.record) {
     while (!serving.over()) {
-      auto event = co_await next(server.node, request.run_id, server_deadline, {});
+      auto event = co_await next(server, request.run_id, server_deadline, {});
       if (!event) {
         serving.failed = event.error().message;
         break;
@@ -231,12 +269,12 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, Server server, R
       auto ignored = co_await node->stop(request.run_id);
       (void)ignored;
     }
-    if (server.node->connected()) {
-      auto ignored = co_await server.node->stop(request.run_id);
+    if (server->connected()) {
+      auto ignored = co_await server->stop(request.run_id);
       (void)ignored;
     }
     while (!serving.exit) {
-      auto event = co_await next(server.node, request.run_id, server_deadline, {});
+      auto event = co_await next(server, request.run_id, server_deadline, {});
       if (!event) break;
       serving.take(*event);
     }
@@ -253,12 +291,7 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, Server server, R
   if (!stopped_server) stories.emplace_back(request.link.server, serving);  // stopped by us: nothing to complain about
   auto outcome = outcome_of(stories);
   if (connected_at > 0 && window_stop > connected_at) outcome.measuring = window_stop - connected_at;
-  std::vector<Pending<bool>> ends;
-  for (const auto& [name, story] : stories) {
-    auto ending = co_await Pending<bool>::start(end(nodes.at(name), request.run_id, story));
-    ends.push_back(std::move(ending));
-  }
-  for (auto& one : ends) co_await one.wait();
+  co_await end_all(nodes, request.run_id, std::move(stories));
   co_return outcome;
 }
 

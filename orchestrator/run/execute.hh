@@ -20,7 +20,7 @@ struct RunRequest {
   std::string transport;
   Link link;
   Nanoseconds setup_timeout =
-      std::chrono::seconds{20};  ///< until the server listens, and until the client is connected
+      std::chrono::seconds{20};  ///< until the server listens, and from its address to the client's connection
   Nanoseconds window_timeout = std::chrono::seconds{30};  ///< from there to the client's record
 };
 
@@ -38,21 +38,20 @@ struct RunHooks {
   std::function<bool()> stopped;        ///< polled; true ends the run
 };
 
-/// A server that listens, or why there is none.
-struct Server {
-  std::uint16_t port = 0;
-  std::shared_ptr<NodeControl> node;
-  RunOutcome refusal;  ///< when port is 0
+/// A run whose processes are there: a server that listens, clients that wait to be told of it. Or why it cannot be.
+struct PreparedRun {
+  std::uint16_t port = 0;  ///< the server's
+  RunOutcome refusal;      ///< when port is 0: nothing is left of it
 };
 
-/// Starts the run's server and waits until it listens. Never throws; a lost node is a refusal.
-Awaitable<Server> start_server(Nodes& nodes, RunRequest request);
+/// Starts the processes, clients and server at once. Never throws; a lost node is a refusal.
+Awaitable<PreparedRun> prepare(Nodes& nodes, RunRequest request);
 
-/// Starts the client against the server and sees the run to its end. Both processes have ended, or are about to, when
-/// this returns; what is left of them is stopped.
-Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, Server server, RunHooks hooks);
+/// Lets the clients connect and sees the run to its end. The processes have ended, or are about to, when this returns;
+/// what is left of them is stopped.
+Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, PreparedRun prepared, RunHooks hooks);
 
-/// Ends a server that will not be used.
-Awaitable<void> stop_server(RunRequest request, Server server);
+/// Ends the processes of a run that will not be made.
+Awaitable<void> discard(Nodes& nodes, RunRequest request, PreparedRun prepared);
 
 }  // namespace longhaul::orchestrator

@@ -113,6 +113,28 @@ TEST_F(Sessions, ReportsHowAProcessFailed) {
   });
 }
 
+TEST_F(Sessions, AClientIsToldWhereItsServerIs) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    ConnectRequest where{.run_id = "t", .peer = "fd00::2", .peer_port = 4711};
+    CO_OK(co_await controller.start(script("t", "told")));
+    CO_OK(co_await controller.connect_client(where));
+    CO_VALUE(told, co_await controller.next_event("t", 20s));
+    EXPECT_EQ(told.bench->message, "told [fd00::2]:4711");
+
+    where.run_id = "u";
+    const auto nobody = co_await controller.connect_client(where);
+    EXPECT_THAT(nobody.error().message, HasSubstr("run u is not there"));
+
+    CO_OK(co_await controller.start(script("c", "crash")));
+    (void)co_await events(controller, "c");
+    where.run_id = "c";
+    const auto gone = co_await controller.connect_client(where);
+    EXPECT_FALSE(gone);
+  });
+}
+
 TEST_F(Sessions, KilledProcessIsAFailedRun) {
   open_agent();
   run([&]() -> Awaitable<void> {

@@ -32,5 +32,8 @@ case $mode in
   rubbish) printf '\000\000\000\005hello' >&"$LONGHAUL_EVENT_FD"; sleep 60 ;;
   huge) printf '\100\000\000\000' >&"$LONGHAUL_EVENT_FD"; sleep 60 ;;
   cut) printf '\000\000\001\000{"kind"' >&"$LONGHAUL_EVENT_FD" ;;
-  descriptors) emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"$(readlink /proc/$$/fd/* | tr '\n' ' ')\"}" ;;
+  told)
+    read -r where
+    emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"told $where\"}" ;;
+  descriptors) emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"$(readlink /proc/$$/fd/[1-9]* | tr '\n' ' ')\"}" ;;
 esac

@@ -15,9 +15,7 @@ StartRequest a_start() {
           .parameters = {{"completion", Value{"poll"}}, {"size", Value{64}}},
           .transport = "rdma",
           .device = "rxe_a0",
-          .bind = "10.10.0.1",
-          .peer = "10.20.0.1",
-          .peer_port = 7470};
+          .bind = "10.10.0.1"};
 }
 
 std::string start_error(const StartRequest& start) {
@@ -33,10 +31,10 @@ std::string error_of(std::string_view text) {
 // An older or newer peer reads these very words.
 TEST(Messages, GoldenRequest) {
   const auto text = to_json(Request{.id = 7, .kind = RequestKind::start, .start = a_start()});
-  EXPECT_EQ(text,
-            R"({"id":7,"kind":"start","start":{"run_id":"0123456789abcdef/0/0","role":"client","workload":"latency",)"
-            R"("parameters":{"completion":"poll","size":64},"transport":"rdma","device":"rxe_a0","bind":"10.10.0.1",)"
-            R"("peer":"10.20.0.1","peer_port":7470}})");
+  EXPECT_EQ(
+      text,
+      R"({"id":7,"kind":"start","start":{"run_id":"0123456789abcdef/0/0","role":"client","workload":"latency",)"
+      R"("parameters":{"completion":"poll","size":64},"transport":"rdma","device":"rxe_a0","bind":"10.10.0.1"}})");
   const auto back = request_from_json(text);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(to_json(*back), text);
@@ -45,7 +43,7 @@ TEST(Messages, GoldenRequest) {
 TEST(Messages, GoldenServerMessages) {
   EXPECT_EQ(to_json(ServerMessage{.kind = ServerMessageKind::hello,
                                   .hello = Hello{.node = "a", .version = "0.1.0", .lease = 5}}),
-            R"({"kind":"hello","hello":{"protocol":1,"node":"a","version":"0.1.0","lease":5}})");
+            R"({"kind":"hello","hello":{"protocol":2,"node":"a","version":"0.1.0","lease":5}})");
   const ServerMessage event{
       .kind = ServerMessageKind::event,
       .event = RunEvent{
@@ -93,9 +91,6 @@ TEST(Messages, ChecksAStart) {
   EXPECT_THAT(with([](auto& s) { s.device = "x; rm -rf /"; }), HasSubstr("start.device"));
   EXPECT_THAT(with([](auto& s) { s.device = "-x"; }), HasSubstr("start.device"));
   EXPECT_THAT(with([](auto& s) { s.bind = "localhost"; }), HasSubstr("start.bind: expected a numeric"));
-  EXPECT_THAT(with([](auto& s) { s.peer = ""; }), HasSubstr("start.peer"));
-  EXPECT_THAT(with([](auto& s) { s.peer = std::string(100'000, '1'); }), HasSubstr("start.peer"));
-  EXPECT_THAT(with([](auto& s) { s.peer_port = 0; }), HasSubstr("start.peer_port"));
   EXPECT_THAT(with([](auto& s) { s.role = Role::router; }), HasSubstr("start.role"));
   EXPECT_THAT(with([](auto& s) { s.parameters["x y"] = Value{1}; }), HasSubstr("start.parameters"));
   EXPECT_THAT(with([](auto& s) { s.parameters["x"] = Value{std::string(300, 'x')}; }), HasSubstr("start.parameters.x"));
@@ -105,11 +100,21 @@ TEST(Messages, ChecksAStart) {
               HasSubstr("at most 64"));
   EXPECT_EQ(with([](auto& s) {
               s.role = Role::server;
-              s.peer = "";
-              s.peer_port = 0;
               s.bind = "fd00::1";
             }),
             "");
+}
+
+TEST(Messages, ChecksWhereAClientConnects) {
+  const auto error = [](ConnectRequest connect) {
+    return error_of(to_json(Request{.id = 1, .kind = RequestKind::connect, .connect = connect}));
+  };
+  EXPECT_EQ(error({.run_id = "r", .peer = "fd00::2", .peer_port = 1}), "");
+  EXPECT_THAT(error({.run_id = "", .peer = "10.0.0.2", .peer_port = 1}), HasSubstr("connect.run_id"));
+  EXPECT_THAT(error({.run_id = "r", .peer = "", .peer_port = 1}), HasSubstr("connect.peer"));
+  EXPECT_THAT(error({.run_id = "r", .peer = std::string(100'000, '1'), .peer_port = 1}), HasSubstr("connect.peer"));
+  EXPECT_THAT(error({.run_id = "r", .peer = "10.0.0.2\n", .peer_port = 1}), HasSubstr("connect.peer"));
+  EXPECT_THAT(error({.run_id = "r", .peer = "10.0.0.2", .peer_port = 0}), HasSubstr("connect.peer_port"));
 }
 
 TEST(Messages, ChecksProbes) {

@@ -187,10 +187,12 @@ TEST_F(Program, MeasuresWithTheRealBench) {
         .workload = "latency",
         .parameters = {{"duration", Value{20'000'000}}, {"warmup", Value{1'000'000}}, {"verify", Value{1}}},
         .transport = "tcp",
-        .bind = "127.0.0.1",
-        .peer = "127.0.0.1",
-        .peer_port = *ready.bench->port};
+        .bind = "127.0.0.1"};
     CO_OK(co_await controller.start(client));
+    const ConnectRequest where{.run_id = "r/client", .peer = "127.0.0.1", .peer_port = *ready.bench->port};
+    CO_OK(co_await controller.connect_client(where));
+    const auto again = co_await controller.connect_client(where);
+    EXPECT_FALSE(again) << "a client is told once";
     for (const std::string run_id : {"r/client", "r/server"}) {
       bool record = false;
       for (;;) {

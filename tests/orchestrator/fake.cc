@@ -23,12 +23,15 @@ class FakeControl : public NodeControl {
 
   Awaitable<Result<void>> start(agents::StartRequest request) override {
     if (!connected()) co_return lost();
-    const auto behaviour = world_.behave(request.run_id);
+    workload_ = request.workload;
     world_.running.insert(node_.name + " " + request.run_id);
-    if (request.role == Role::server) {
-      push(request.run_id, event(BenchEventKind::ready, 7000));
-      co_return Result<void>{};
-    }
+    if (request.role == Role::server) push(request.run_id, event(BenchEventKind::ready, 7000));
+    co_return Result<void>{};
+  }
+
+  Awaitable<Result<void>> connect_client(agents::ConnectRequest request) override {
+    if (!connected()) co_return lost();
+    const auto behaviour = world_.behave(request.run_id);
     world_.started.push_back(request.run_id);
     world_.on_start(request.run_id);
     push(request.run_id, event(BenchEventKind::ready, 0));
@@ -58,7 +61,7 @@ class FakeControl : public NodeControl {
       auto last = event(BenchEventKind::record, 0);
       last.record = NodeRecord{};
       last.record->role = node.role;
-      last.record->workload = request.workload;
+      last.record->workload = workload_;
       if (node.role == Role::client) last.record->metrics["latency"].value = behaviour.value;
       if (node.role == Role::client && behaviour.status == Status::limited) last.record->limits.push_back("window");
       world_.events[node.name + " " + request.run_id].push_back({.run_id = request.run_id, .bench = last, .exit = {}});
@@ -147,6 +150,7 @@ class FakeControl : public NodeControl {
   FakeTestbed& world_;
   Node node_;
   std::uint64_t generation_;
+  std::string workload_;  // of the run that was started last
 };
 
 Attachment attachment(const char* netdev, std::string address, const char* provider) {

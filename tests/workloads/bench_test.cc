@@ -45,6 +45,17 @@ TEST(Bench, WrongOptionsAreNamed) {
   check("latency --connect 127.0.0.1 --transport tcp --min-samples 0", "--min-samples");
 }
 
+TEST(Bench, AClientCanWaitForTheNameOfItsServer) {
+  const auto told =
+      run_command({"/bin/sh", "-c", "echo 127.0.0.1:1 | " + kBench + " latency --connect - --transport tcp 2>&1"});
+  EXPECT_THAT(told.out, HasSubstr("connect to 127.0.0.1:1: nobody listens"));
+  const auto never = bench("latency --connect - --transport tcp < /dev/null");
+  EXPECT_EQ(never.exit.code, 2);
+  EXPECT_THAT(never.out, HasSubstr("standard input ended before a line named the server (HOST:PORT)"));
+  const auto wrong = bench("latency --connect - --transport tcp < /dev/zero");
+  EXPECT_THAT(wrong.out, HasSubstr("a line of more than 300 bytes"));
+}
+
 TEST(Bench, FailuresHaveAnotherCodeAndAreJsonToo) {
   const auto output = bench("latency --connect 127.0.0.1:1 --transport tcp --json");
   EXPECT_EQ(output.exit.code, 1);

@@ -1,7 +1,12 @@
 // longhaul-bench: the workloads, by hand or under an agent.
+#include <poll.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <limits>
 #include <memory>
 
 #include "common/command_line.hh"
@@ -26,6 +31,8 @@ Examples:
   The client tells the server everything: its options need not be repeated there.
 Exit codes: 0 good, 1 failed (also: unsupported here), 2 wrong options, 130 interrupted.)";
 
+constexpr std::size_t kLongestName = 300;  // bytes of HOST:PORT
+
 // What every command that has two ends takes.
 struct Ends {
   bool listen = false;
@@ -39,7 +46,9 @@ struct Ends {
 
   void add_to(CLI::App& app) {
     auto* listening = app.add_flag("--listen", listen, "be the server: serve one client after another until Ctrl-C");
-    auto* connecting = app.add_option("--connect", connect, "be the client of this server")->type_name("HOST[:PORT]");
+    auto* connecting = app.add_option("--connect", connect,
+                                      "be the client of this server; -: of the one that a line of standard input names")
+                           ->type_name("HOST[:PORT]|-");
     listening->excludes(connecting);
     app.add_option("--bind", bind, "this end's address: which interface the traffic uses")->type_name("ADDRESS");
     app.add_flag("--json", json, "print one JSON document");
@@ -85,12 +94,33 @@ int run_server(const WorkloadSpec& spec, const Ends& ends, Events& events, int s
   (void)spec;
 }
 
+// Whoever starts a client before its server writes where that is, later: the start is no part of the wait for it.
+Attempt<std::string> server_named(const std::string& connect, int stop) {
+  if (connect != "-") return connect;
+  std::string line;
+  char byte = 0;
+  while (byte != '\n') {
+    (void)wait_for(STDIN_FILENO, POLLIN, {std::numeric_limits<std::int64_t>::max(), stop});
+    const auto got = ::read(STDIN_FILENO, &byte, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return wrong_input("--connect -: standard input ended before a line named the server (HOST:PORT)");
+    if (byte != '\n') line += byte;
+    if (line.size() > kLongestName) return wrong_input("--connect -: a line of more than {} bytes", kLongestName);
+  }
+  return line;
+}
+
 int run_client(const WorkloadSpec& spec, const Ends& ends, Parameters parameters, Events& events, int stop) {
   const auto refuse_usage = [&](const std::string& message) {
     events.emit(BenchEventKind::failed, message);
     return finish({Status::failed, message, ExitCode::usage}, ends.json);
   };
-  auto server = parse_host_port(ends.connect);
+  const auto named = server_named(ends.connect, stop);
+  if (!named) {
+    events.emit(BenchEventKind::failed, named.error().message);
+    return finish(named.error(), ends.json);
+  }
+  auto server = parse_host_port(*named);
   if (!server) return refuse_usage("--connect " + server.error().message);
   if (ends.transport.empty()) return refuse_usage("--transport is missing: give --transport tcp or --transport rdma");
   ClientOptions options{*server, ends.transport, ends.bind, ends.device, std::move(parameters)};
