@@ -17,6 +17,11 @@ pkg_check_modules(mnl REQUIRED IMPORTED_TARGET libmnl)
 pkg_check_modules(nfq REQUIRED IMPORTED_TARGET libnetfilter_queue)
 pkg_check_modules(nftables REQUIRED IMPORTED_TARGET libnftables)
 
+# Static: longhaul-bench is started for each run, and each shared library is looked up then.
+find_library(ZSTD libzstd.a REQUIRED)
+find_library(ABSL_THROW_DELEGATE libabsl_throw_delegate.a REQUIRED)
+find_library(ABSL_RAW_LOGGING libabsl_raw_logging_internal.a REQUIRED)
+
 find_program(CCACHE ccache)
 if(CCACHE)
   # One cache serves every preset's build directory and every checkout.

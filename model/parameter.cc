@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
 namespace longhaul {
@@ -14,21 +13,6 @@ const Value& value_of(const Parameters& parameters, const std::vector<ParameterS
   const auto* spec = find_parameter(specs, name);
   if (spec == nullptr || !spec->fallback) throw std::out_of_range(fmt::format("no value for parameter '{}'", name));
   return *spec->fallback;
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-    }
-  }
-  return row.back();
 }
 
 }  // namespace
@@ -87,19 +71,6 @@ std::int64_t integer(const Parameters& parameters, const std::vector<ParameterSp
 
 std::string text(const Parameters& parameters, const std::vector<ParameterSpec>& specs, std::string_view name) {
   return std::get<std::string>(value_of(parameters, specs, name));
-}
-
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const auto& candidate : candidates) {
-    const auto distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = candidate;
-    }
-  }
-  return best;
 }
 
 }  // namespace longhaul

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/result.hh"
+#include "common/spelling.hh"
 #include "model/units.hh"
 
 namespace longhaul {
@@ -74,8 +75,5 @@ std::string format_value(const ParameterSpec& spec, const Value& value);
 /// kind.
 std::int64_t integer(const Parameters& parameters, const std::vector<ParameterSpec>& specs, std::string_view name);
 std::string text(const Parameters& parameters, const std::vector<ParameterSpec>& specs, std::string_view name);
-
-/// The candidate closest to `word` by edit distance, for "did you mean"; empty when none is near.
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace longhaul

@@ -1,9 +1,9 @@
 #include "results/report/report.hh"
 
+#include "common/replace_file.hh"
 #include "results/claims/check.hh"
 #include "results/claims/wan.hh"
 #include "results/report/answer.hh"
-#include "results/store/replace_file.hh"
 
 namespace longhaul::results {
 namespace {

@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "common/log.hh"
+#include "common/replace_file.hh"
 #include "results/store/database.hh"
 #include "results/store/lock.hh"
-#include "results/store/replace_file.hh"
 #include "results/store/schema.hh"
 
 namespace longhaul::results {

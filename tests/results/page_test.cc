@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "results/report/report.hh"
+#include "results/simulation/page.hh"
 #include "tests/results/synthetic.hh"
 #include "tests/results/temporary.hh"
 
@@ -16,6 +17,17 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+
+constexpr const char* kSimulation = R"({"schema":1,"version":"0","profiles":[
+  {"name":"wu2003","registering":{"per_page":0.77,"per_call":7.42},"deregistering":{"per_page":0.22,"per_call":1.1}}],
+ "policies":[{"name":"lru","help":"oldest first"},{"name":"mrrc","help":"</script>"}],
+ "traces":[{"name":"web <1>","requests":1000,"pages":5000,"skipped":2,"sizes":[100,200,700],"bounded":true,"rows":[
+  {"policy":"lru","bound":false,"capacity_bytes":4194304,"cost_profile":"wu2003","hit_ratio":0.5,"cost_us":900.0,"cost_saved":0.4},
+  {"policy":"lru","bound":false,"capacity_bytes":8388608,"cost_profile":"wu2003","hit_ratio":0.6,"cost_us":700.0,"cost_saved":0.5},
+  {"policy":"mrrc","bound":false,"capacity_bytes":4194304,"cost_profile":"wu2003","hit_ratio":0.6,"cost_us":800.0,"cost_saved":0.5},
+  {"policy":"mrrc","bound":false,"capacity_bytes":8388608,"cost_profile":"wu2003","hit_ratio":0.7,"cost_us":600.0,"cost_saved":0.6},
+  {"policy":"pfoo-l","bound":true,"capacity_bytes":4194304,"cost_profile":"wu2003","hit_ratio":0.8,"cost_us":500.0,"cost_saved":0.7},
+  {"policy":"pfoo-l","bound":true,"capacity_bytes":8388608,"cost_profile":"wu2003","hit_ratio":0.9,"cost_us":400.0,"cost_saved":0.8}]}]})";
 
 std::string slurp(const fs::path& path) {
   std::ifstream file{path, std::ios::binary};
@@ -56,6 +68,7 @@ class PageInBrowser : public testing::Test {
     for (const auto& [name, campaign] : campaigns)
       opening[name] = std::async(std::launch::async,
                                  [campaign = campaign, name = std::string{name}] { return open(campaign, name); });
+    opening["simulation"] = std::async(std::launch::async, open_simulation);
     for (auto& [name, result] : opening) pages()[name] = result.get();
   }
   void SetUp() override {
@@ -75,7 +88,32 @@ class PageInBrowser : public testing::Test {
     EXPECT_TRUE(written && written->files.size() == 3);
     return browse(directory / "report.html", scratch.path());
   }
+  static Browsed open_simulation() {
+    const TemporaryDirectory scratch;
+    std::ofstream{scratch.path() / "simulate.json"} << kSimulation;
+    EXPECT_TRUE(write_simulation_page(scratch.path()));
+    return browse(scratch.path() / "simulate.html", scratch.path());
+  }
 };
+
+TEST_F(PageInBrowser, DrawsASimulation) {
+  const auto& browsed = pages().at("simulation");
+  EXPECT_EQ(browsed.console, "");
+  EXPECT_THAT(browsed.dom,
+              HasSubstr("On web &lt;1&gt; (1\u2009000 requests), at the costs of wu2003: mrrc saves most over all capacities, 50.0 % of the cost at 4 MiB where plain LRU saves 40.0 %"));
+  EXPECT_THAT(browsed.dom, HasSubstr("Cost, as a multiple of mrrc at 8 MiB"));
+  EXPECT_THAT(browsed.dom, HasSubstr("pages of 4 KiB, rounded down to a power of two"));
+  EXPECT_THAT(browsed.dom, HasSubstr("no policy does better than pfoo-l"));
+}
+
+TEST(SimulationPage, RefusesWhatIsNone) {
+  const TemporaryDirectory scratch;
+  EXPECT_THAT(write_simulation_page(scratch.path()).error().message, HasSubstr("simulate.json: cannot be read"));
+  EXPECT_THAT(simulation_page("{").error().message, HasSubstr("not JSON"));
+  EXPECT_THAT(simulation_page("[]").error().message, HasSubstr("not what `longhaul simulate` writes"));
+  EXPECT_THAT(simulation_page(R"({"schema":9,"traces":[1],"profiles":[1],"policies":[1]})").error().message,
+              HasSubstr("another version"));
+}
 
 TEST_F(PageInBrowser, DrawsEverythingWithoutAComplaint) {
   const auto& browsed = pages().at("whole");

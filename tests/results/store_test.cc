@@ -9,8 +9,8 @@
 #include <csignal>
 #include <fstream>
 
+#include "common/replace_file.hh"
 #include "results/store/database.hh"
-#include "results/store/replace_file.hh"
 #include "results/store/schema.hh"
 #include "tests/results/synthetic.hh"
 #include "tests/results/temporary.hh"

@@ -16,6 +16,7 @@
 #include "workloads/bench/options.hh"
 #include "workloads/bench/print.hh"
 #include "workloads/bench/probe.hh"
+#include "workloads/bench/simulate.hh"
 #include "workloads/harness/client.hh"
 #include "workloads/harness/server.hh"
 #include "workloads/suite/catalog.hh"
@@ -218,6 +219,8 @@ int run(int argc, char** argv) {
   for (std::size_t i = 0; i < commands.size(); ++i) add_command(app, catalog()[i], commands[i]);
   ProbeCommand probe;
   probe.add_to(app);
+  SimulateCommand simulate;
+  simulate.add_to(app);
   if (const auto code = parse_command_line(app, argc, argv)) return *code;
 
   auto events = Events::from_environment();
@@ -226,7 +229,7 @@ int run(int argc, char** argv) {
   const auto signals = catch_signals();
   for (const auto& command : commands)
     if (command.app->parsed()) return run_command(command, *events, signals.get());
-  return probe.run(signals.get());
+  return simulate.chosen() ? simulate.run(signals.get()) : probe.run(signals.get());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "results/store/replace_file.hh"
+#include "common/replace_file.hh"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,11 +9,11 @@
 #include "common/fd.hh"
 #include "common/log.hh"
 
-namespace longhaul::results {
+namespace longhaul {
 namespace {
 
 tl::unexpected<Error> refuse_write(const std::filesystem::path& path, int error) {
-  const auto* remedy = error == ENOSPC || error == EDQUOT ? "free some space and write it again with `longhaul report`"
+  const auto* remedy = error == ENOSPC || error == EDQUOT ? "free some space and write it again"
                                                           : "check the permissions of its directory";
   return fail("{}: cannot be written: {}: {}", path.string(), errno_text(error), remedy);
 }
@@ -40,4 +40,4 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view te
   return {};
 }
 
-}  // namespace longhaul::results
+}  // namespace longhaul

@@ -1,0 +1,13 @@
+// Who mistypes a word wants to know which one was meant.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace longhaul {
+
+/// The candidate closest to `word` by edit distance, for "did you mean"; empty when none is near.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace longhaul

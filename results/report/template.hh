@@ -1,0 +1,20 @@
+// A page as one file: a template with everything put in, so that it works alone, offline and from file://.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace longhaul::results {
+
+/// Puts each text in the place of its {{name}}. What was put in is not searched for names again.
+std::string fill(std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& parts);
+
+/// JSON as the content of a <script> element.
+std::string inside_script(const std::string& json);
+
+/// Plain text as the content of an element, or of an attribute in quotation marks.
+std::string inside_html(std::string_view plain);
+
+}  // namespace longhaul::results

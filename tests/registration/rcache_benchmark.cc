@@ -1,0 +1,161 @@
+// The region cache against UCX's registration cache (ucs_rcache, Debian's libucx-dev), both with a registrar that does
+// nothing: what is measured is the books. scripts/cache-figures runs it and prints the ratios.
+#include <benchmark/benchmark.h>
+#include <sys/mman.h>
+
+#include <memory>
+#include <random>
+#include <stdexcept>
+
+extern "C" {
+#include <ucs/memory/rcache.h>
+}
+
+#include "workloads/registration/shared_cache.hh"
+#include "workloads/registration/strategy.hh"
+
+namespace longhaul::registration {
+namespace {
+
+constexpr std::size_t kAsked = 1 << 18;  // a power of two
+constexpr std::uint64_t kLargest = 4;    // pages
+
+// Regions of 1 to 4 pages, a page between them, and the order in which they are asked for.
+struct Work {
+  std::vector<Pages> regions;
+  std::vector<std::uint32_t> order;
+  std::uint64_t span = 0;  // pages
+
+  explicit Work(std::size_t count) {
+    std::mt19937 random{1};
+    for (std::size_t i = 0; i < count; ++i) {
+      regions.push_back({span, 1 + random() % kLargest});
+      span = regions.back().end() + 1;
+    }
+    for (std::size_t i = 0; i < kAsked; ++i) order.push_back(static_cast<std::uint32_t>(random() % count));
+  }
+};
+
+class Ucx {
+ public:
+  Ucx(const Work& work, unsigned long most) : span_(work.span * kPageSize) {
+    base_ = static_cast<char*>(
+        ::mmap(nullptr, span_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    static const ucs_rcache_ops_t ops{
+        [](void*, ucs_rcache_t*, void*, ucs_rcache_region_t*, std::uint16_t) { return UCS_OK; },
+        [](void*, ucs_rcache_t*, ucs_rcache_region_t*) {},
+        [](void*, ucs_rcache_t*, ucs_rcache_region_t*, char* text, std::size_t) { *text = '\0'; }};
+    ucs_rcache_params_t params{};
+    params.region_struct_size = sizeof(ucs_rcache_region_t);
+    params.alignment = UCS_RCACHE_MIN_ALIGNMENT;
+    params.max_alignment = kPageSize;
+    params.ops = &ops;
+    params.flags = UCS_RCACHE_FLAG_NO_PFN_CHECK;
+    params.max_regions = most;
+    params.max_size = ~std::size_t{0};
+    params.max_unreleased = ~std::size_t{0};
+    if (ucs_rcache_create(&params, "benchmark", nullptr, &cache_) != UCS_OK) throw std::runtime_error("no ucs_rcache");
+  }
+  ~Ucx() {
+    ucs_rcache_destroy(cache_);
+    ::munmap(base_, span_);
+  }
+  Ucx(const Ucx&) = delete;
+  Ucx& operator=(const Ucx&) = delete;
+  void use(Pages asked) {
+    ucs_rcache_region_t* region = nullptr;
+    ucs_rcache_get(cache_, base_ + asked.first * kPageSize, asked.count * kPageSize, PROT_READ | PROT_WRITE, nullptr,
+                   &region);
+    benchmark::DoNotOptimize(region);
+    ucs_rcache_region_put(cache_, region);
+  }
+
+ private:
+  std::size_t span_;
+  char* base_ = nullptr;
+  ucs_rcache_t* cache_ = nullptr;
+};
+
+class Ours {
+ public:
+  explicit Ours(unsigned long most)
+      : strategy_(parse_strategies("lru", cost_profiles()).value().front()),
+        cache_({.pages = ~std::uint64_t{0} / 2, .regions = most}, strategy_.policy, strategy_.options) {}
+  static void use(SharedCache::User& user, Pages asked) {
+    if (const auto id = user.find(asked); id != kNoRegion) {
+      user.release(id);
+      return;
+    }
+    user.exclusively([&](RegionCache& cache) {
+      const auto& plan = cache.request(asked);
+      leased() = plan.covered;
+      for (const auto& gap : plan.gaps) cache.add(gap, leased());
+      cache.release(leased());
+    });
+  }
+  SharedCache& cache() { return cache_; }
+
+ private:
+  static std::vector<RegionId>& leased() {
+    thread_local std::vector<RegionId> all;
+    return all;
+  }
+  Strategy strategy_;
+  SharedCache cache_;
+};
+
+constexpr unsigned long kAll = ~0UL / 2;
+
+// range(0): regions; range(1): most that are cached, 0: all.
+void ucx(benchmark::State& state) {
+  const Work work{static_cast<std::size_t>(state.range(0))};
+  Ucx cache{work, state.range(1) == 0 ? kAll : static_cast<unsigned long>(state.range(1))};
+  for (const auto& region : work.regions) cache.use(region);
+  std::size_t i = 0;
+  for (auto _ : state) cache.use(work.regions[work.order[i++ % kAsked]]);
+}
+
+void ours(benchmark::State& state) {
+  const Work work{static_cast<std::size_t>(state.range(0))};
+  Ours cache{state.range(1) == 0 ? kAll : static_cast<unsigned long>(state.range(1))};
+  SharedCache::User user{cache.cache()};
+  for (const auto& region : work.regions) Ours::use(user, region);
+  std::size_t i = 0;
+  for (auto _ : state) Ours::use(user, work.regions[work.order[i++ % kAsked]]);
+}
+
+// The same cache for all threads.
+struct Common {
+  Work work{1024};
+  Ours cache{kAll};
+};
+std::unique_ptr<Common> common;
+
+void ours_threads(benchmark::State& state) {
+  SharedCache::User user{common->cache.cache()};
+  auto i = static_cast<std::size_t>(state.thread_index()) * 7919;
+  for (auto _ : state) Ours::use(user, common->work.regions[common->work.order[i++ % kAsked]]);
+}
+
+void set_up(const benchmark::State&) {
+  common = std::make_unique<Common>();
+  SharedCache::User user{common->cache.cache()};
+  for (const auto& region : common->work.regions) Ours::use(user, region);
+}
+
+void tear_down(const benchmark::State&) {
+  common.reset();
+}
+
+BENCHMARK(ucx)->Name("hit/1024/ucx")->Args({1024, 0});
+BENCHMARK(ours)->Name("hit/1024/ours")->Args({1024, 0});
+BENCHMARK(ucx)->Name("hit/65536/ucx")->Args({65536, 0});
+BENCHMARK(ours)->Name("hit/65536/ours")->Args({65536, 0});
+BENCHMARK(ucx)->Name("churn/1024/ucx")->Args({1024, 512});
+BENCHMARK(ours)->Name("churn/1024/ours")->Args({1024, 512});
+BENCHMARK(ours_threads)->Name("threads")->Setup(set_up)->Teardown(tear_down)->UseRealTime()->Threads(1)->Threads(2);
+
+}  // namespace
+}  // namespace longhaul::registration
+
+BENCHMARK_MAIN();

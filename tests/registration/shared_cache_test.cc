@@ -1,0 +1,135 @@
+#include "workloads/registration/shared_cache.hh"
+
+#include <gmock/gmock.h>
+
+#include <random>
+#include <thread>
+
+#include "workloads/registration/strategy.hh"
+
+namespace longhaul::registration {
+namespace {
+
+Strategy strategy(std::string_view name) {
+  return parse_strategies(name, cost_profiles()).value().front();
+}
+
+// A get as an executor performs it; what it registered, deregistered.
+struct Traffic {
+  std::uint64_t registered = 0;
+  std::uint64_t deregistered = 0;
+  void gone(const std::vector<Eviction>& evicted) {
+    for (const auto& one : evicted) deregistered += one.pages.count;
+  }
+};
+
+void use(SharedCache::User& user, Pages asked, Traffic& traffic) {
+  if (const auto id = user.find(asked); id != kNoRegion) {
+    user.release(id);
+    return;
+  }
+  user.exclusively([&](RegionCache& cache) {
+    const auto plan = cache.request(asked);
+    traffic.gone(plan.evicted);
+    auto leased = plan.covered;
+    if (plan.kept)
+      for (const auto& gap : plan.gaps) {
+        traffic.registered += gap.count;
+        cache.add(gap, leased);
+      }
+    traffic.gone(cache.release(leased));
+  });
+}
+
+TEST(SharedCache, OneThreadGetsWhatARegionCacheGives) {
+  for (const char* name : {"lru", "mrrc", "gdsf", "sieve", "w-tinylfu"}) {
+    SCOPED_TRACE(name);
+    const auto chosen = strategy(name);
+    SharedCache shared{{.pages = 300}, chosen.policy, chosen.options};
+    RegionCache plain{{.pages = 300}, chosen.policy, chosen.options};
+    SharedCache::User user{shared};
+    Traffic traffic;
+    std::uint64_t registered = 0;
+    std::mt19937 random{5};
+    for (int i = 0; i < 30'000; ++i) {
+      const auto object = std::min(random() % 100, random() % 100);
+      const Pages asked{object * 100, 1 + object % 20};
+      use(user, asked, traffic);
+      const auto plan = plain.request(asked);
+      auto leased = plan.covered;
+      for (const auto& gap : plan.gaps) {
+        registered += gap.count;
+        plain.add(gap, leased);
+      }
+      plain.release(leased);
+    }
+    EXPECT_EQ(traffic.registered, registered);
+  }
+}
+
+TEST(SharedCache, WhatAnotherThreadUsesStays) {
+  const auto lru = strategy("lru");
+  SharedCache shared{{.pages = 10}, lru.policy, lru.options};
+  SharedCache::User one{shared};
+  SharedCache::User other{shared};
+  Traffic traffic;
+  use(one, {0, 5}, traffic);
+  const auto held = one.find({0, 5});
+  ASSERT_NE(held, kNoRegion);
+  for (std::uint64_t object = 1; object < 20; ++object) use(other, {object * 100, 5}, traffic);
+  EXPECT_NE(other.find({1900, 5}), kNoRegion);
+  EXPECT_EQ(one.find({0, 5}), held);
+}
+
+TEST(SharedCache, WhatIsInvalidatedIsGivenBackByItsLastUser) {
+  const auto lru = strategy("lru");
+  SharedCache shared{{.pages = 10}, lru.policy, lru.options};
+  SharedCache::User one{shared};
+  SharedCache::User other{shared};
+  Traffic traffic;
+  use(one, {0, 5}, traffic);
+  const auto first = one.find({0, 5});
+  const auto second = other.find({0, 5});
+  ASSERT_EQ(first, second);
+  other.exclusively([](RegionCache& cache) { EXPECT_TRUE(cache.invalidate({2, 1}).empty()); });
+  EXPECT_EQ(one.find({0, 5}), kNoRegion);
+  one.release(first);
+  EXPECT_TRUE(shared.take_invalidated().empty());
+  other.release(second);
+  const auto gone = shared.take_invalidated();
+  ASSERT_EQ(gone.size(), 1U);
+  EXPECT_EQ(gone[0].pages, (Pages{0, 5}));
+}
+
+// Four threads hit, miss and invalidate; what was registered is registered still or was deregistered once.
+TEST(SharedCache, ThreadsAgreeOnTheBooks) {
+  const auto gdsf = strategy("gdsf");
+  SharedCache shared{{.pages = 500}, gdsf.policy, gdsf.options};
+  std::vector<Traffic> traffic(4);
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned t = 0; t < traffic.size(); ++t)
+      threads.emplace_back([&, t] {
+        SharedCache::User user{shared};
+        std::mt19937 random{t};
+        for (int i = 0; i < 20'000; ++i) {
+          const auto object = std::min(random() % 200, random() % 200);
+          use(user, {object * 100, 1 + object % 20}, traffic[t]);
+          if (i % 100 == 0)
+            user.exclusively([&](RegionCache& cache) { traffic[t].gone(cache.invalidate({object * 100, 3})); });
+        }
+      });
+  }
+  traffic[0].gone(shared.take_invalidated());
+  std::uint64_t registered = 0;
+  std::uint64_t deregistered = 0;
+  for (const auto& one : traffic) {
+    registered += one.registered;
+    deregistered += one.deregistered;
+  }
+  SharedCache::User last{shared};
+  last.exclusively([&](RegionCache& cache) { EXPECT_EQ(registered - deregistered, cache.used()); });
+}
+
+}  // namespace
+}  // namespace longhaul::registration

@@ -1,0 +1,115 @@
+// longhaul-bench simulate: what it writes, what it refuses.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "common/child.hh"
+#include "workloads/registration/simulate/generator.hh"
+#include "workloads/registration/simulate/rows.hh"
+
+namespace longhaul::registration {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class Simulate : public testing::Test {
+ protected:
+  Simulate() : directory_(fs::temp_directory_path() / ("longhaul-simulate-" + std::to_string(::getpid()))) {
+    fs::create_directories(directory_);
+  }
+  ~Simulate() override { fs::remove_all(directory_); }
+  static CommandOutput bench(const std::string& arguments) {
+    return run_command(
+        {"/bin/sh", "-c", std::string{LONGHAUL_BINARY_DIR} + "/bin/longhaul-bench simulate " + arguments + " 2>&1"});
+  }
+  static std::string slurp(const fs::path& path) {
+    std::ifstream file{path};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
+  void refuses(const std::string& arguments, const std::string& expected) const {
+    const auto output = bench(arguments);
+    EXPECT_EQ(output.exit.code, 2) << output.out;
+    EXPECT_THAT(output.out, HasSubstr(expected)) << arguments;
+  }
+  fs::path directory_;
+};
+
+TEST_F(Simulate, WritesWhatItFound) {
+  const auto output = bench("--generate requests=20000,objects=500 --policy all --capacity 1MiB,4MiB --out " +
+                            (directory_ / "out").string());
+  ASSERT_TRUE(output.exit.ok()) << output.out;
+  EXPECT_THAT(output.out, AllOf(HasSubstr("mrrc-figure"), HasSubstr("pfoo-l (bound)"), HasSubstr("mietke")));
+  const auto csv = slurp(directory_ / "out/simulate.csv");
+  EXPECT_TRUE(
+      csv.starts_with("trace,policy,capacity_bytes,cost_profile,requests,hit_ratio,cost_us,cost_saved,"
+                      "registrations,deregistrations,batches\n\"requests=20000,objects=500\",none,0,wu2003,20000,"
+                      "0.000000,"))
+      << csv.substr(0, 300);
+  EXPECT_THAT(csv, HasSubstr(",lru,4194304,mietke,20000,"));
+  EXPECT_THAT(slurp(directory_ / "out/simulate.json"), HasSubstr("\"schema\":1"));
+}
+
+TEST_F(Simulate, RefusesWithTheRemedy) {
+  refuses("", "which trace? give --trace FILE or --generate RECIPE");
+  refuses("--trace " + (directory_ / "none.lis").string(), "none.lis: No such file");
+  refuses("--trace x.foo", "its name does not tell the format; say it with --format");
+  refuses("--generate requests=1 --capacity 100B", "less than a page");
+  refuses("--generate requests=1 --capacity huge", "--capacity");
+  refuses("--generate requests=1 --policy lur", "did you mean 'lru'");
+  refuses("--generate requests=1 --cost nowhere.json", "no such profile, and no file of that name can be read");
+  std::ofstream{directory_ / "empty.lis"} << "";
+  refuses("--trace " + (directory_ / "empty.lis").string(), "there is no request in it");
+  std::ofstream{directory_ / "bad.lis"} << "0 8 0 0\nnot a line\n";
+  refuses("--trace " + (directory_ / "bad.lis").string(), "bad.lis:2: expected 'start_block n_blocks ...'");
+  const auto skipped = bench("--policy lru --skip-bad 1 --trace " + (directory_ / "bad.lis").string());
+  EXPECT_TRUE(skipped.exit.ok());
+  EXPECT_THAT(skipped.out, HasSubstr("1 bad lines or records were skipped"));
+}
+
+TEST_F(Simulate, AFaultInTheSecondTraceLeavesTheFirstOnesFigures) {
+  std::ofstream{directory_ / "good.lis"} << "0 8 0 0\n8 8 0 1\n";
+  std::ofstream{directory_ / "bad.lis"} << "zero eight\n";
+  const auto output = bench("--policy lru --capacity 1MiB --out " + directory_.string() + " --trace " +
+                            (directory_ / "good.lis").string() + " --trace " + (directory_ / "bad.lis").string());
+  EXPECT_EQ(output.exit.code, 2);
+  EXPECT_THAT(slurp(directory_ / "simulate.csv"), HasSubstr("good.lis,lru,1048576,wu2003,2,0.000000"));
+}
+
+TEST_F(Simulate, AnOwnCostProfileIsWeighed) {
+  std::ofstream{directory_ / "mine.json"}
+      << R"({"name":"mine","registering":{"per_page":0,"per_call":10},"deregistering":{"per_page":0,"per_call":0}})";
+  const auto output =
+      bench("--generate requests=5000,objects=100 --policy lru,gdsf-cost --capacity 1MiB --json --cost " +
+            (directory_ / "mine.json").string());
+  EXPECT_TRUE(output.exit.ok());
+  EXPECT_THAT(output.out, AllOf(HasSubstr(R"("cost_profile":"mine")"), HasSubstr("wu2003"), HasSubstr("mietke")));
+}
+
+TEST(Sweep, ThreadsMakeNoDifference) {
+  const auto with = [](unsigned threads) {
+    const auto trace = generate(parse_generator("requests=200000,objects=2000").value());
+    const SweepOptions options{.strategies = parse_strategies("all", cost_profiles()).value(),
+                               .capacities = {{.pages = 500}, {.pages = 2000}},
+                               .threads = threads};
+    return csv_of("t", rows_of(sweep(*trace, options).value(), options, cost_profiles()));
+  };
+  EXPECT_EQ(with(1), with(4));
+}
+
+TEST(Sweep, CanBeInterrupted) {
+  const auto trace = generate(parse_generator("requests=1000000").value());
+  const SweepOptions options{.strategies = parse_strategies("lru", cost_profiles()).value(),
+                             .capacities = {{.pages = 500}},
+                             .progress = [](double fraction) { return fraction < 0.3; }};
+  const auto result = sweep(*trace, options);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().exit_code, ExitCode::interrupted);
+}
+
+}  // namespace
+}  // namespace longhaul::registration

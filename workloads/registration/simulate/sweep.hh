@@ -1,0 +1,45 @@
+// Many strategies at many capacities over one trace, read once.
+#pragma once
+
+#include <array>
+#include <functional>
+
+#include "workloads/registration/simulate/offline.hh"
+#include "workloads/registration/simulate/simulation.hh"
+#include "workloads/registration/simulate/trace.hh"
+#include "workloads/registration/strategy.hh"
+
+namespace longhaul::registration {
+
+struct SweepOptions {
+  std::vector<Strategy> strategies;
+  std::vector<Capacity> capacities;                    ///< at least one page each
+  bool offline = false;                                ///< keeps the trace in memory, for what knows the future
+  unsigned threads = 0;                                ///< 0: as many as there are processors
+  std::function<bool(double fraction)> progress = {};  ///< after every batch; false ends the sweep
+};
+
+/// One strategy at one capacity. Where nothing is cached the capacity means nothing: such a strategy has one outcome,
+/// at no pages.
+struct SweepOutcome {
+  std::size_t strategy = 0;  ///< in SweepOptions
+  Capacity capacity;
+  Tally tally;
+};
+
+/// Requests by size: [i] has those of 2^i to 2^(i+1) - 1 pages, as the paper's figure 9 rounds.
+using SizeCounts = std::array<std::uint64_t, 64>;
+
+struct Sweep {
+  std::vector<SweepOutcome> outcomes;  ///< in the order of strategies, then capacities
+  SizeCounts sizes{};
+  std::uint64_t requests = 0;
+  std::uint64_t pages = 0;    ///< asked for
+  std::uint64_t skipped = 0;  ///< bad lines or records
+  Future future;              ///< with SweepOptions::offline; not yet prepared
+};
+
+/// An error of the trace, or "interrupted".
+Result<Sweep> sweep(Trace& trace, const SweepOptions& options);
+
+}  // namespace longhaul::registration
