@@ -20,15 +20,12 @@ const Plan& RegionCache::request(Pages asked) {
   plan_.evicted.clear();
   plan_.kept = true;
   // The usual case: it begins where a region does and is no longer than that.
-  if (const auto it = by_first_page_.find(asked.first); it != by_first_page_.end()) {
-    auto& region = all_[it->second];
-    if (region.count >= asked.count) {
-      plan_.coverage = region.count == asked.count ? Coverage::exact : Coverage::subset;
-      plan_.covered.push_back(it->second);
-      ++region.users;
-      policy_->touched(it->second);
-      return plan_;
-    }
+  if (const auto id = find(asked); id != kNoRegion) {
+    plan_.coverage = all_[id].count == asked.count ? Coverage::exact : Coverage::subset;
+    plan_.covered.push_back(id);
+    ++all_[id].users;
+    policy_->touched(id);
+    return plan_;
   }
   auto at = asked.first;
   for (auto it = first_touching(asked); it != by_address_.end() && it->first < asked.end(); ++it) {
@@ -100,9 +97,7 @@ void RegionCache::unlist(RegionId id) {
 
 void RegionCache::forget(RegionId id) {
   unlist(id);
-  evicted_.push_back({id, pages(id)});
-  all_[id] = {};
-  free_.push_back(id);
+  bury(id);
 }
 
 RegionId RegionCache::fresh(Pages pages) {
@@ -114,9 +109,9 @@ RegionId RegionCache::fresh(Pages pages) {
     id = free_.back();
     free_.pop_back();
   }
-  all_[id] = {pages.first, static_cast<std::uint32_t>(pages.count), 1};
+  all_[id] = {pages.first, static_cast<std::uint32_t>(pages.count), 1, 0};
   by_address_.emplace(pages.first, id);
-  by_first_page_.emplace(pages.first, id);
+  by_first_page_.insert(id);
   used_ += pages.count;
   policy_->inserted(id);
   return id;
@@ -129,30 +124,32 @@ void RegionCache::add(Pages gap, std::vector<RegionId>& leased) {
 
 const std::vector<Eviction>& RegionCache::release(std::span<const RegionId> leased) {
   evicted_.clear();
-  for (const auto id : leased)
-    if (--all_[id].users == 0 && !broken_.empty()) reap(id);
+  for (const auto id : leased) {
+    if (--all_[id].users > 0 || all_[id].broken == 0) continue;
+    std::erase(broken_, id);
+    bury(id);
+  }
   return evicted_;
 }
 
-// Frees a region that was invalidated, if it is one.
-void RegionCache::reap(RegionId id) {
-  const auto it = std::find(broken_.begin(), broken_.end(), id);
-  if (it == broken_.end()) return;
-  broken_.erase(it);
+const std::vector<Eviction>& RegionCache::reap() {
+  evicted_.clear();
+  std::erase_if(broken_, [this](RegionId id) {
+    if (in_use(id)) return false;
+    bury(id);
+    return true;
+  });
+  return evicted_;
+}
+
+void RegionCache::bury(RegionId id) {
   evicted_.push_back({id, pages(id)});
   all_[id] = {};
   free_.push_back(id);
 }
 
-RegionId RegionCache::find(Pages asked) const {
-  const auto it = by_first_page_.find(asked.first);
-  return it != by_first_page_.end() && all_[it->second].count >= asked.count ? it->second : kNoRegion;
-}
-
 void RegionCache::touch(RegionId id) {
-  // An invalidated one is still there while it is used, but no longer the policy's.
-  const auto it = by_first_page_.find(all_[id].first);
-  if (all_[id].count > 0 && it != by_first_page_.end() && it->second == id) policy_->touched(id);
+  if (all_[id].count > 0 && all_[id].broken == 0) policy_->touched(id);
 }
 
 const std::vector<Eviction>& RegionCache::evict(std::uint64_t pages) {
@@ -174,6 +171,7 @@ const std::vector<Eviction>& RegionCache::invalidate(Pages gone) {
       continue;
     }
     unlist(id);
+    all_[id].broken = 1;
     broken_.push_back(id);
   }
   return evicted_;

@@ -4,11 +4,11 @@
 
 #include <absl/container/btree_map.h>
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <functional>
 #include <memory>
 #include <span>
 
+#include "workloads/registration/first_pages.hh"
 #include "workloads/registration/policy.hh"
 
 namespace longhaul::registration {
@@ -76,11 +76,17 @@ class RegionCache : private Regions {
 
   /// Without a lease: the region that begins where the request does and covers it; kNoRegion where there is none.
   /// Changes nothing: several threads may ask while none of them calls anything else.
-  RegionId find(Pages asked) const;
+  RegionId find(Pages asked) const {
+    const auto id = by_first_page_.find(asked.first);
+    return id != kNoRegion && all_[id].count >= asked.count ? id : kNoRegion;
+  }
   /// What the policy learns of such a use. A region that has gone meanwhile is no error.
   void touch(RegionId id);
-  /// Uses from elsewhere, `more` or fewer: they count for what may go.
-  void count_users(RegionId id, int more) { all_[id].users += static_cast<std::uint32_t>(more); }
+  /// Uses from elsewhere: they count for what may go until they are uncounted, which is no release.
+  void count_user(RegionId id) { ++all_[id].users; }
+  void uncount_user(RegionId id) { --all_[id].users; }
+  /// What was invalidated and nobody uses any more, as release() returns it.
+  const std::vector<Eviction>& reap();
 
   /// Makes room for `pages` more, where registering failed for want of memory; empty when nothing can go.
   const std::vector<Eviction>& evict(std::uint64_t pages);
@@ -90,7 +96,7 @@ class RegionCache : private Regions {
   const std::vector<Eviction>& invalidate(Pages gone);
 
   /// Whether something invalidated waits for its last release.
-  bool has_broken() const { return !broken_.empty(); }
+  bool awaits_release() const { return !broken_.empty(); }
 
   std::uint64_t used() const { return used_; }
   std::size_t regions() const { return by_address_.size(); }
@@ -103,15 +109,14 @@ class RegionCache : private Regions {
   void make_room(std::uint64_t pages, std::uint64_t regions);
   void unlist(RegionId id);
   void forget(RegionId id);
-  void reap(RegionId id);
+  void bury(RegionId id);
   RegionId fresh(Pages pages);
 
   Capacity capacity_;
   CacheOptions options_;
   std::uint64_t used_ = 0;
-  ByAddress by_address_;  // of its first page
-  boost::unordered_flat_map<std::uint64_t, RegionId>
-      by_first_page_;  // the same, for requests that begin where one does
+  ByAddress by_address_;            // of its first page
+  FirstPages by_first_page_{all_};  // the same, for requests that begin where one does
   std::vector<RegionId> free_;
   std::vector<RegionId> broken_;  // invalidated while in use
   std::unique_ptr<Policy> policy_;

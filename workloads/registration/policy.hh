@@ -18,8 +18,9 @@ class Regions {
  public:
   struct Region {
     std::uint64_t first = 0;
-    std::uint32_t count = 0;  ///< pages; 0: the id is free
-    std::uint32_t users = 0;  ///< transfers under way; such a region is never evicted
+    std::uint32_t count = 0;       ///< pages; 0: the id is free
+    std::uint32_t users : 31 = 0;  ///< transfers under way; such a region is never evicted
+    std::uint32_t broken : 1 = 0;  ///< invalidated while in use: no request finds it, the policy knows it no more
   };
   Pages pages(RegionId id) const { return {all_[id].first, all_[id].count}; }
   bool in_use(RegionId id) const { return all_[id].users > 0; }

@@ -31,6 +31,7 @@ SharedCache::~SharedCache() {
 }
 
 SharedCache::User::User(SharedCache& cache) : shared_(cache) {
+  for (auto& held : held_) held.store(kNoRegion, std::memory_order_relaxed);
   const std::scoped_lock lock{shared_.mutex_};
   shared_.users_.push_back(this);
 }
@@ -43,46 +44,45 @@ SharedCache::User::~User() {
   shared_.teller_.compare_exchange_strong(self, nullptr);
 }
 
-// Dekker's handshake with quiesce(): each side says what it is about to do, then looks at the other. False, and not
-// entered, in a state of `unless`.
-bool SharedCache::User::enter(unsigned unless) {
-  for (;;) {
-    reading_.exchange(true, std::memory_order_seq_cst);
-    const auto state = shared_.state_.load(std::memory_order_seq_cst);
-    if (state == 0) return true;
-    if ((state & (unless | kAlone)) == 0) return true;
-    leave();
-    if ((state & unless) != 0) return false;
-    while ((shared_.state_.load(std::memory_order_relaxed) & kAlone) != 0) std::this_thread::yield();
-  }
-}
-
 RegionId SharedCache::User::find(Pages asked) {
-  if (shared_.forked() || !enter(kStale)) return kNoRegion;
+  if (shared_.forked() || holds_ == kHeld || !enter()) return kNoRegion;
   const auto id = shared_.cache_.find(asked);
   if (id != kNoRegion) {
-    held_.push_back(id);
+    hold(id);
     note(id);
   }
   leave();
   return id;
 }
 
-void SharedCache::User::note(RegionId id) {
-  const auto noted = noted_.load(std::memory_order_relaxed);
-  if (noted - told_.load(std::memory_order_acquire) < kTouches) {
-    touches_[noted % kTouches] = id;
-    noted_.store(noted + 1, std::memory_order_release);
-    unheard_ = 0;
-    return;
-  }
+// Without entering: who is alone meanwhile may still take it for held, which does no harm.
+void SharedCache::User::release(RegionId id) {
+  std::uint32_t at = 0;
+  while (held_[at].load(std::memory_order_relaxed) != id) ++at;
+  held_[at].store(kNoRegion, std::memory_order_release);
+  --holds_;
+}
+
+// Has the policy told, by this thread if it is the teller: the list of what it touched is full.
+bool SharedCache::User::tell_policy() {
   auto* teller = shared_.teller_.load(std::memory_order_relaxed);
-  if (teller != this && teller != nullptr && ++unheard_ < kPatience) return;
-  if (!shared_.mutex_.try_lock()) return;
+  if (teller != this && teller != nullptr && ++unheard_ < kPatience) return false;
+  if (!shared_.mutex_.try_lock()) return false;
   if (teller != this) shared_.teller_.store(this, std::memory_order_relaxed);
   for (auto* user : shared_.users_) shared_.tell(*user);
   shared_.mutex_.unlock();
-  note(id);
+  unheard_ = 0;
+  return true;
+}
+
+bool SharedCache::User::wait_to_enter() {
+  for (;;) {
+    leave();
+    if ((shared_.state_.load(std::memory_order_relaxed) & kStale) != 0) return false;
+    while (shared_.state_.load(std::memory_order_relaxed) == kAlone) std::this_thread::yield();
+    reading_.exchange(true, std::memory_order_seq_cst);
+    if (shared_.state_.load(std::memory_order_seq_cst) == 0) return true;
+  }
 }
 
 void SharedCache::tell(User& user) {
@@ -90,23 +90,6 @@ void SharedCache::tell(User& user) {
   const auto noted = user.noted_.load(std::memory_order_acquire);
   for (; told != noted; ++told) cache_.touch(user.touches_[told % User::kTouches]);
   user.told_.store(told, std::memory_order_release);
-}
-
-void SharedCache::User::release(RegionId id) {
-  if (shared_.forked()) return;
-  enter(0);
-  const auto it = std::find(held_.rbegin(), held_.rend(), id);
-  *it = held_.back();
-  held_.pop_back();
-  const bool broken = shared_.cache_.has_broken();
-  leave();
-  if (!broken) return;
-  exclusively([&](RegionCache& cache) {
-    const RegionId one[] = {id};
-    cache.count_users(id, 1);
-    const auto& gone = cache.release(one);
-    shared_.invalidated_.insert(shared_.invalidated_.end(), gone.begin(), gone.end());
-  });
 }
 
 // Returns when no thread reads that has not seen the state that was set before.
@@ -120,24 +103,36 @@ SharedCache::Exclusive::Exclusive(SharedCache& shared) : shared_(shared) {
   lock_ = std::unique_lock{shared_.mutex_};
   shared_.state_.fetch_or(kAlone, std::memory_order_seq_cst);
   shared_.quiesce();
-  for (auto* user : shared_.users_) {
-    shared_.tell(*user);
-    for (const auto id : user->held_) shared_.cache_.count_users(id, 1);
-  }
-  const std::scoped_lock gone{shared_.gone_mutex_};
-  for (const auto& pages : shared_.gone_) {
-    const auto& evicted = shared_.cache_.invalidate(pages);
-    shared_.invalidated_.insert(shared_.invalidated_.end(), evicted.begin(), evicted.end());
-  }
-  shared_.gone_.clear();
+  shared_.count_users();
+  for (auto* user : shared_.users_) shared_.tell(*user);
+  if ((shared_.state_.load(std::memory_order_relaxed) & kStale) != 0) shared_.take_in_what_has_gone();
   shared_.alone_.store(true, std::memory_order_seq_cst);
 }
 
 SharedCache::Exclusive::~Exclusive() {
   shared_.alone_.store(false, std::memory_order_seq_cst);
-  for (auto* user : shared_.users_)
-    for (const auto id : user->held_) shared_.cache_.count_users(id, -1);
+  for (const auto id : shared_.counted_) shared_.cache_.uncount_user(id);
   shared_.state_.fetch_and(~unsigned{kAlone}, std::memory_order_release);
+}
+
+void SharedCache::count_users() {
+  counted_.clear();
+  for (const auto* user : users_)
+    for (std::uint32_t at = 0; at < user->places_.load(std::memory_order_relaxed); ++at) {
+      const auto id = user->held_[at].load(std::memory_order_acquire);
+      if (id == kNoRegion) continue;
+      counted_.push_back(id);
+      cache_.count_user(id);
+    }
+}
+
+void SharedCache::take_in_what_has_gone() {
+  const std::scoped_lock lock{gone_mutex_};
+  for (const auto& pages : gone_) {
+    const auto& evicted = cache_.invalidate(pages);
+    invalidated_.insert(invalidated_.end(), evicted.begin(), evicted.end());
+  }
+  gone_.clear();
 }
 
 void SharedCache::invalidate(const std::function<void(std::vector<Pages>& gone)>& hear) {
@@ -161,7 +156,9 @@ void SharedCache::invalidate(const std::function<void(std::vector<Pages>& gone)>
 }
 
 std::vector<Eviction> SharedCache::take_invalidated() {
-  const std::scoped_lock lock{mutex_};
+  const Exclusive alone{*this};
+  const auto& reaped = cache_.reap();
+  invalidated_.insert(invalidated_.end(), reaped.begin(), reaped.end());
   return std::exchange(invalidated_, {});
 }
 

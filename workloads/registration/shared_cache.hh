@@ -23,10 +23,11 @@ class SharedCache {
     User(const User&) = delete;
     User& operator=(const User&) = delete;
 
+    static constexpr std::uint32_t kHeld = 64;  ///< what one may have found and not released
+
     /// The region that begins where the request does and covers it, in use until it is released; kNoRegion: ask through
     /// exclusively().
     RegionId find(Pages asked);
-    /// What was invalidated and has no other user is for take_invalidated() then.
     void release(RegionId id);
 
     /// Calls `act` with the cache, while no other thread uses it. What it leases there it releases there, too, by the
@@ -41,14 +42,35 @@ class SharedCache {
     friend class SharedCache;
     static constexpr std::uint32_t kTouches = 64;
 
-    bool enter(unsigned unless);
+    // Dekker's handshake with quiesce(): each side says what it is about to do, then looks at the other. False where
+    // mappings have gone that are not invalidated yet.
+    bool enter() {
+      reading_.exchange(true, std::memory_order_seq_cst);
+      return shared_.state_.load(std::memory_order_seq_cst) == 0 || wait_to_enter();
+    }
+    bool wait_to_enter();
     void leave() { reading_.store(false, std::memory_order_release); }
-    void note(RegionId id);
+    void hold(RegionId id) {
+      std::uint32_t at = 0;
+      while (held_[at].load(std::memory_order_relaxed) != kNoRegion) ++at;
+      held_[at].store(id, std::memory_order_relaxed);
+      ++holds_;
+      if (at >= places_.load(std::memory_order_relaxed)) places_.store(at + 1, std::memory_order_relaxed);
+    }
+    void note(RegionId id) {
+      const auto noted = noted_.load(std::memory_order_relaxed);
+      if (noted - told_.load(std::memory_order_acquire) == kTouches && !tell_policy()) return;
+      touches_[noted % kTouches] = id;
+      noted_.store(noted + 1, std::memory_order_release);
+    }
+    bool tell_policy();
 
     SharedCache& shared_;
     // Each line has one thread that writes it: this thread ...
     alignas(64) std::atomic<bool> reading_{false};
-    std::vector<RegionId> held_;
+    std::uint32_t holds_ = 0;
+    std::atomic<std::uint32_t> places_{0};  // of held_ that were ever used
+    std::array<std::atomic<RegionId>, kHeld> held_{};
     std::uint32_t unheard_ = 0;  // touches that were lost in a row
     std::atomic<std::uint32_t> noted_{0};
     std::array<RegionId, kTouches> touches_{};
@@ -65,7 +87,7 @@ class SharedCache {
   /// mapping's owner go on: from before it is called no request finds anything, until what it said has been
   /// invalidated. Never waits for exclusively().
   void invalidate(const std::function<void(std::vector<Pages>& gone)>& hear);
-  /// What was invalidated and nobody uses any more, for deregistration.
+  /// What was invalidated and nobody uses any more, for deregistration. Not from within exclusively().
   std::vector<Eviction> take_invalidated();
 
  private:
@@ -82,17 +104,21 @@ class SharedCache {
     SharedCache& shared_;
     std::unique_lock<std::mutex> lock_;
   };
+  friend class Exclusive;
   enum State : unsigned {
     kAlone = 1,  // a thread is, or wants to be
     kStale = 2   // mappings have gone that are not invalidated yet
   };
   void tell(User& user);
   void quiesce() const;
+  void count_users();
+  void take_in_what_has_gone();
   bool forked() const { return *alive_ == 0; }
 
   RegionCache cache_;
   std::mutex mutex_;  // of the policy, and of users_
   std::vector<User*> users_;
+  std::vector<RegionId> counted_;  // what threads held when one was alone
   std::vector<Eviction> invalidated_;
   std::mutex gone_mutex_;
   std::vector<Pages> gone_;
