@@ -15,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 
 class Simulate : public testing::Test {
  protected:
@@ -88,6 +87,20 @@ TEST_F(Simulate, AnOwnCostProfileIsWeighed) {
             (directory_ / "mine.json").string());
   EXPECT_TRUE(output.exit.ok());
   EXPECT_THAT(output.out, AllOf(HasSubstr(R"("cost_profile":"mine")"), HasSubstr("wu2003"), HasSubstr("mietke")));
+}
+
+// What the user starts: longhaul-bench simulates, the page comes on top.
+TEST_F(Simulate, LonghaulAddsThePage) {
+  const auto longhaul = [](const std::string& arguments) {
+    return run_command(
+        {"/bin/sh", "-c", std::string{LONGHAUL_BINARY_DIR} + "/bin/longhaul simulate " + arguments + " 2>&1"});
+  };
+  const auto output = longhaul("--generate requests=1000,objects=20 --policy lru,mrrc --out " + directory_.string());
+  EXPECT_TRUE(output.exit.ok()) << output.out;
+  EXPECT_THAT(output.out, HasSubstr((directory_ / "simulate.html").string()));
+  EXPECT_THAT(slurp(directory_ / "simulate.html"), HasSubstr("Which registration cache saves most?"));
+  EXPECT_THAT(longhaul("--help").out, HasSubstr("mrrc-figure"));
+  EXPECT_EQ(longhaul("--trace nowhere.lis").exit.code, 2);
 }
 
 TEST(Sweep, ThreadsMakeNoDifference) {
