@@ -73,4 +73,16 @@ std::string text(const Parameters& parameters, const std::vector<ParameterSpec>&
   return std::get<std::string>(value_of(parameters, specs, name));
 }
 
+std::string choice_of(const Parameters& parameters, const std::string& name, const std::string& fallback) {
+  const auto it = parameters.find(name);
+  const auto* word = it == parameters.end() ? nullptr : std::get_if<std::string>(&it->second);
+  return word == nullptr ? fallback : *word;
+}
+
+std::int64_t integer_of(const Parameters& parameters, const std::string& name, std::int64_t fallback) {
+  const auto it = parameters.find(name);
+  const auto* number = it == parameters.end() ? nullptr : std::get_if<std::int64_t>(&it->second);
+  return number == nullptr ? fallback : *number;
+}
+
 }  // namespace longhaul

@@ -76,4 +76,8 @@ std::string format_value(const ParameterSpec& spec, const Value& value);
 std::int64_t integer(const Parameters& parameters, const std::vector<ParameterSpec>& specs, std::string_view name);
 std::string text(const Parameters& parameters, const std::vector<ParameterSpec>& specs, std::string_view name);
 
+/// A word, or an integer, where no spec is at hand: `fallback` where it is not given, or is of another kind.
+std::string choice_of(const Parameters& parameters, const std::string& name, const std::string& fallback = {});
+std::int64_t integer_of(const Parameters& parameters, const std::string& name, std::int64_t fallback = 0);
+
 }  // namespace longhaul

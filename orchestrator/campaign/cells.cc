@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::int64_t kCountless = std::int64_t{1} << 62;
 
-std::string choice(const Parameters& parameters, const std::string& name) {
-  const auto it = parameters.find(name);
-  return it == parameters.end() ? std::string{} : std::get<std::string>(it->second);
-}
-
 bool between_nodes(const WorkloadSpec& workload) {
   return std::find(workload.roles.begin(), workload.roles.end(), Role::server) != workload.roles.end();
 }
@@ -24,8 +19,8 @@ bool between_nodes(const WorkloadSpec& workload) {
 // What is wrong with the combination as a whole; empty: nothing.
 std::string contradiction(const Experiment& experiment, const Parameters& parameters) {
   if (!between_nodes(experiment.workload)) return {};
-  const auto transport = choice(parameters, "transport");
-  const auto provider = choice(parameters, "provider");
+  const auto transport = choice_of(parameters, "transport");
+  const auto provider = choice_of(parameters, "provider");
   if (transport.empty())
     return "a cell without transport; give 'transport: tcp' or 'transport: rdma' in series, axes or fixed";
   if (transport == "rdma" && (provider.empty() || provider == "kernel"))
@@ -34,7 +29,7 @@ std::string contradiction(const Experiment& experiment, const Parameters& parame
     return fmt::format(
         "transport tcp with provider {}; to run tcp on the network interface of {}'s device say 'rival: {}'", provider,
         provider, provider);
-  if (choice(parameters, "path") == "lan" && !degen::impairment_part(parameters).empty())
+  if (choice_of(parameters, "path") == "lan" && !degen::impairment_part(parameters).empty())
     return "an impairment on path lan; only the wan path crosses the router that impairs";
   return {};
 }
@@ -42,7 +37,7 @@ std::string contradiction(const Experiment& experiment, const Parameters& parame
 // The same combination in its one spelling: what does not apply is left out, the impairment is reduced.
 Result<Parameters> reduce(const Experiment& experiment, const Parameters& combination) {
   Parameters reduced;
-  const auto transport = choice(combination, "transport");
+  const auto transport = choice_of(combination, "transport");
   for (const auto& [name, value] : combination) {
     const auto* spec = find_parameter(experiment.specs, name);
     if (spec->transport.empty() || spec->transport == transport) reduced.emplace(name, value);
@@ -65,7 +60,7 @@ std::string group_of(const Cell& cell) {
 // Why the cell's engine cannot do what is asked of the WAN; empty: it can.
 std::string unsupported_by_engine(const Parameters& parameters) {
   const auto impairment = degen::make_impairment(degen::impairment_part(parameters));
-  const auto engine = choice(parameters, "engine");
+  const auto engine = choice_of(parameters, "engine");
   if (!impairment || engine.empty()) return {};  // the default engine can do everything
   const auto able = degen::check_engine(*impairment, engine);
   return able ? std::string{} : able.error().message;

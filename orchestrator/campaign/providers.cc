@@ -5,11 +5,6 @@
 namespace longhaul::orchestrator {
 namespace {
 
-std::string choice(const Parameters& parameters, const char* name) {
-  const auto it = parameters.find(name);
-  return it == parameters.end() ? std::string{} : std::get<std::string>(it->second);
-}
-
 // Absent from every device of that kind. Devices decide what they have beyond this, when they are asked.
 bool lacks(const std::string& transport, const std::string& provider, Capability capability) {
   if (transport == "tcp") return capability != Capability::stream && capability != Capability::event_completion;
@@ -21,9 +16,9 @@ bool lacks(const std::string& transport, const std::string& provider, Capability
 }  // namespace
 
 std::string unsupported_by_provider(const WorkloadSpec& workload, const Parameters& cell) {
-  const auto transport = choice(cell, "transport");
+  const auto transport = choice_of(cell, "transport");
   if (transport.empty() || !workload.needs) return {};
-  const auto provider = transport == "tcp" ? std::string{"kernel"} : choice(cell, "provider");
+  const auto provider = transport == "tcp" ? std::string{"kernel"} : choice_of(cell, "provider");
   for (const auto capability : workload.needs(cell)) {
     if (!lacks(transport, provider, capability)) continue;
     switch (capability) {

@@ -27,11 +27,6 @@ std::string router_of(const Testbed& testbed) {
   return routers.empty() ? std::string{} : routers.front()->name;
 }
 
-std::string choice(const Parameters& parameters, const char* name, const char* fallback) {
-  const auto it = parameters.find(name);
-  return it == parameters.end() ? std::string{fallback} : std::get<std::string>(it->second);
-}
-
 // The paths of all links, each once.
 std::vector<Link> distinct_paths(const std::vector<Link>& links) {
   std::vector<Link> result;
@@ -136,7 +131,7 @@ Awaitable<Result<void>> Driver::connect() {
 
 Awaitable<std::string> Driver::put_in_place(Block block, bool announce, Status& status) {
   const auto& parameters = cells_[block.runs.front().cell].cell.parameters;
-  engine_ = choice(parameters, "engine", "netem");
+  engine_ = choice_of(parameters, "engine", "netem");
   status = Status::failed;
   auto placed = co_await wan_.impair(engine_, degen::impairment_part(parameters), block_links_);
   if (!placed) co_return placed.error().message;
@@ -420,7 +415,7 @@ RunRequest Driver::request(const PlannedRun& planned) const {
   request.run_id = run_id(cell, planned);
   request.workload = cell.cell.workload;
   request.parameters = workload_parameters(campaign_, cell);
-  request.transport = choice(cell.cell.parameters, "transport", "tcp");
+  request.transport = choice_of(cell.cell.parameters, "transport", "tcp");
   request.link = links_[planned.cell];
   request.setup_timeout = options_.setup_timeout;
   request.window_timeout = 3 * window_of(workload_of(campaign_, cell), cell.cell) + options_.window_grace;

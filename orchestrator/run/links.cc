@@ -5,14 +5,8 @@
 namespace longhaul::orchestrator {
 namespace {
 
-std::string choice(const Parameters& parameters, const char* name, const char* fallback) {
-  const auto it = parameters.find(name);
-  return it == parameters.end() ? std::string{fallback} : std::get<std::string>(it->second);
-}
-
 std::size_t client_nodes(const Parameters& parameters) {
-  const auto it = parameters.find("client_nodes");
-  return it == parameters.end() ? 1 : static_cast<std::size_t>(std::get<std::int64_t>(it->second));
+  return static_cast<std::size_t>(integer_of(parameters, "client_nodes", 1));
 }
 
 Result<Attachment> attachment(const Node& node, const std::string& path, const std::string& provider) {
@@ -47,9 +41,9 @@ Result<std::vector<Link>> links_of(const Testbed& testbed, const std::vector<Cam
   std::vector<Link> links;
   for (const auto& cell : cells) {
     const auto& parameters = cell.cell.parameters;
-    const auto path = choice(parameters, "path", "wan");
-    const auto provider = choice(parameters, "transport", "") == "tcp" ? choice(parameters, "rival", "")
-                                                                       : choice(parameters, "provider", "");
+    const auto path = choice_of(parameters, "path", "wan");
+    const auto provider = choice_of(parameters, "transport", "") == "tcp" ? choice_of(parameters, "rival", "")
+                                                                          : choice_of(parameters, "provider", "");
     if (path == "wan" && routers.empty())
       return refuse("the testbed has no router, which path wan crosses; say 'path: lan' in the campaign");
     auto to = attachment(*servers.front(), path, provider);

@@ -46,7 +46,7 @@ std::map<std::string, std::vector<Match>> matches_of(const Claim& claim, const s
     if (!claim.concerns(parameters)) continue;
     if (match.rival != nullptr && !claim.concerns(vocabulary.completed(match.rival->workload, match.rival->parameters)))
       continue;
-    match.x = number_of(parameters, claim.x);
+    match.x = integer_of(parameters, claim.x);
     matches[group_of(claim, *match.cell, vocabulary)].push_back(match);
   }
   for (auto& [group, list] : matches)

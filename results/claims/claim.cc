@@ -14,12 +14,6 @@ const char* to_text(Verdict verdict) {
   return "not decidable here";
 }
 
-std::int64_t number_of(const Parameters& parameters, const std::string& name) {
-  const auto it = parameters.find(name);
-  const auto* value = it == parameters.end() ? nullptr : std::get_if<std::int64_t>(&it->second);
-  return value == nullptr ? 0 : *value;
-}
-
 bool is(const Parameters& parameters, const char* name, const char* word) {
   const auto it = parameters.find(name);
   return it != parameters.end() && it->second == Value{std::string{word}};

@@ -63,8 +63,6 @@ struct Claim {
   std::string needs_hardware = {};
 };
 
-/// An axis's number, base units; 0 where it is absent or a word.
-std::int64_t number_of(const Parameters& parameters, const std::string& name);
 /// Whether an axis is this word; false where it is absent.
 bool is(const Parameters& parameters, const char* name, const char* word);
 

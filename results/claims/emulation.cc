@@ -33,7 +33,7 @@ double quartile_range(const CellSummary& cell) {
 std::string asked_of(const CellSummary& cell) {
   std::string text;
   const auto add = [&](const char* name, Kind kind) {
-    if (const auto value = number_of(cell.parameters, name); value > 0)
+    if (const auto value = integer_of(cell.parameters, name); value > 0)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, format_quantity(kind, value));
   };
   add("delay", Kind::duration);
@@ -72,7 +72,7 @@ class Account {
       judge(equal_within(against(*stretch, 1), kSpacingKept),
             fmt::format("bursts get {:.2f} times as long", stretch->median));
     }
-    const auto jitter = static_cast<double>(number_of(cell.parameters, "jitter"));
+    const auto jitter = static_cast<double>(integer_of(cell.parameters, "jitter"));
     // Where the order is kept, a packet that is late holds up those behind it: the spread is not the jitter's alone.
     if (const auto* spread = cell.metric("spread");
         spread != nullptr && jitter > 0 && is(cell.parameters, "jitter_order", "free"))
@@ -81,7 +81,7 @@ class Account {
     for (const auto& share : kShares) {
       const auto* measured = cell.metric(share.metric);
       if (measured == nullptr) continue;
-      const auto parts = number_of(cell.parameters, share.parameter);
+      const auto parts = integer_of(cell.parameters, share.parameter);
       if (parts > 0)
         asked(share.parameter, *measured, static_cast<double>(parts) / 1e6);
       else if (measured->median > 0 && jitter == 0)
@@ -144,7 +144,7 @@ Claim emulation_claim() {
           .metric = "variation",
           .x = "delay",
           .rival = Rival::none,
-          .concerns = [](const Parameters& p) { return number_of(p, "delay") > 0; },
+          .concerns = [](const Parameters& p) { return integer_of(p, "delay") > 0; },
           .check = as_asked};
 }
 

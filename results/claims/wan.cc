@@ -27,7 +27,7 @@ bool on_wan(const Parameters& parameters) {
 }
 
 bool no_delay(const Parameters& parameters) {
-  return number_of(parameters, "delay") == 0 && number_of(parameters, "delay_back") == 0;
+  return integer_of(parameters, "delay") == 0 && integer_of(parameters, "delay_back") == 0;
 }
 
 Kind kind_of(const std::string& axis) {
@@ -239,7 +239,7 @@ const std::vector<Claim>& wan_claims() {
        .x = "delay",
        .concerns =
            [](const Parameters& p) {
-             return on_wan(p) && !no_delay(p) && number_of(p, "size") == kKibi && rdma_by(p, "write");
+             return on_wan(p) && !no_delay(p) && integer_of(p, "size") == kKibi && rdma_by(p, "write");
            },
        .check = about_equal},
       {.id = "W3",
@@ -265,7 +265,7 @@ const std::vector<Claim>& wan_claims() {
        .x = "delay",
        .concerns =
            [](const Parameters& p) {
-             return on_wan(p) && number_of(p, "compute") == 242'000 && rdma_by(p, "write") &&
+             return on_wan(p) && integer_of(p, "compute") == 242'000 && rdma_by(p, "write") &&
                     !is(p, "progress", "thread");
            },
        .check = lead_shrinks},
@@ -293,7 +293,7 @@ const std::vector<Claim>& wan_claims() {
        .x = "delay",
        .concerns =
            [](const Parameters& p) {
-             return on_wan(p) && number_of(p, "load") == 10 * kMillisecond && rdma_by(p, "read");
+             return on_wan(p) && integer_of(p, "load") == 10 * kMillisecond && rdma_by(p, "read");
            },
        .check = lead_shrinks},
       {.id = "W7",
@@ -315,7 +315,7 @@ const std::vector<Claim>& wan_claims() {
        .workload = "cpu_load",
        .metric = "slowdown",
        .x = "delay",
-       .concerns = [](const Parameters& p) { return on_wan(p) && number_of(p, "size") == 16 * kKibi; },
+       .concerns = [](const Parameters& p) { return on_wan(p) && integer_of(p, "size") == 16 * kKibi; },
        .check = application_is_not_slowed,
        .needs_hardware = kProcessor},
       {.id = "W9",
@@ -326,7 +326,7 @@ const std::vector<Claim>& wan_claims() {
        .metric = "latency",
        .x = "size",
        .concerns =
-           [](const Parameters& p) { return !on_wan(p) && number_of(p, "size") <= kKibi && rdma_by(p, "write"); },
+           [](const Parameters& p) { return !on_wan(p) && integer_of(p, "size") <= kKibi && rdma_by(p, "write"); },
        .check = about_half,
        .needs_hardware = "half the latency is a claim about an adapter's speed"},
       {.id = "W10",

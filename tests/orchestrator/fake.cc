@@ -165,19 +165,15 @@ Attachment attachment(const char* netdev, std::string address, const char* provi
 
 FakeTestbed::FakeTestbed() {
   testbed.topology = "fake";
-  testbed.nodes = {{.name = "client",
-                    .role = Role::client,
-                    .host = "h",
-                    .port = 1,
-                    .attachments = {attachment("a0", "10.10.0.1", "rxe"), attachment("a1", "10.11.0.1", "siw")},
-                    .links = {}},
-                   {.name = "server",
-                    .role = Role::server,
-                    .host = "h",
-                    .port = 2,
-                    .attachments = {attachment("b0", "10.20.0.1", "rxe"), attachment("b1", "10.21.0.1", "siw")},
-                    .links = {}},
-                   {.name = "router", .role = Role::router, .host = "h", .port = 3, .attachments = {}, .links = {}}};
+  add_client("client", "10.10.0.1", "10.11.0.1");
+  testbed.nodes.push_back({.name = "server",
+                           .role = Role::server,
+                           .host = "h",
+                           .port = 2,
+                           .attachments = {attachment("b0", "10.20.0.1", "rxe"), attachment("b1", "10.21.0.1", "siw")},
+                           .links = {}});
+  testbed.nodes.push_back(
+      {.name = "router", .role = Role::router, .host = "h", .port = 3, .attachments = {}, .links = {}});
 }
 
 void FakeTestbed::add_client(std::string name, std::string rxe, std::string siw) {

@@ -99,8 +99,8 @@ class PageInBrowser : public testing::Test {
 TEST_F(PageInBrowser, DrawsASimulation) {
   const auto& browsed = pages().at("simulation");
   EXPECT_EQ(browsed.console, "");
-  EXPECT_THAT(browsed.dom,
-              HasSubstr("On web &lt;1&gt; (1\u2009000 requests), at the costs of wu2003: mrrc saves most over all capacities, 50.0 % of the cost at 4 MiB where plain LRU saves 40.0 %"));
+  EXPECT_THAT(browsed.dom, HasSubstr("On web &lt;1&gt; (1\u2009000 requests), at the costs of wu2003: mrrc saves most "
+                                     "over all capacities, 50.0 % of the cost at 4 MiB where plain LRU saves 40.0 %"));
   EXPECT_THAT(browsed.dom, HasSubstr("Cost, as a multiple of mrrc at 8 MiB"));
   EXPECT_THAT(browsed.dom, HasSubstr("pages of 4 KiB, rounded down to a power of two"));
   EXPECT_THAT(browsed.dom, HasSubstr("no policy does better than pfoo-l"));

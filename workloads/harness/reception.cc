@@ -87,8 +87,7 @@ void tell(ControlChannel& control, ControlKind kind, const Refusal& refusal) {
 }
 
 std::size_t Order::clients() const {
-  const auto it = parameters.find("client_nodes");
-  return it == parameters.end() ? 1 : static_cast<std::size_t>(std::get<std::int64_t>(it->second));
+  return static_cast<std::size_t>(integer_of(parameters, "client_nodes", 1));
 }
 
 Attempt<Order> hear(Arrival& client, const Patience& patience) {

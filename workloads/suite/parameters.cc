@@ -112,16 +112,4 @@ Delays delays_of(const Parameters& parameters) {
   return {.forward = forward, .back = integer_of(parameters, "delay_back", forward)};
 }
 
-std::string choice_of(const Parameters& parameters, const std::string& name, const std::string& fallback) {
-  const auto it = parameters.find(name);
-  const auto* word = it == parameters.end() ? nullptr : std::get_if<std::string>(&it->second);
-  return word == nullptr ? fallback : *word;
-}
-
-std::int64_t integer_of(const Parameters& parameters, const std::string& name, std::int64_t fallback) {
-  const auto it = parameters.find(name);
-  const auto* number = it == parameters.end() ? nullptr : std::get_if<std::int64_t>(&it->second);
-  return number == nullptr ? fallback : *number;
-}
-
 }  // namespace longhaul::workloads

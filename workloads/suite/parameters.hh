@@ -31,10 +31,4 @@ struct Delays {
 };
 Delays delays_of(const Parameters& parameters);
 
-/// A choice, or `fallback` where it is not given.
-std::string choice_of(const Parameters& parameters, const std::string& name, const std::string& fallback);
-
-/// An integer, or `fallback` where it is not given.
-std::int64_t integer_of(const Parameters& parameters, const std::string& name, std::int64_t fallback);
-
 }  // namespace longhaul::workloads
