@@ -149,7 +149,7 @@ TEST(RegionCache, NeverForgetsNorInventsAPage) {
           in_use[page] += more;
     };
     std::mt19937 random{7};
-    for (int step = 0; step < 10'000; ++step) {
+    for (int step = 0; step < 5'000; ++step) {
       const Pages asked{random() % 600, 1 + random() % 20};
       std::uint64_t there = 0;
       for (auto page = asked.first; page < asked.end(); ++page) there += cached.count(page);

@@ -105,7 +105,7 @@ TEST_F(Simulate, LonghaulAddsThePage) {
 
 TEST(Sweep, ThreadsMakeNoDifference) {
   const auto with = [](unsigned threads) {
-    const auto trace = generate(parse_generator("requests=200000,objects=2000").value());
+    const auto trace = generate(parse_generator("requests=100000,objects=2000").value());
     const SweepOptions options{.strategies = parse_strategies("all", cost_profiles()).value(),
                                .capacities = {{.pages = 500}, {.pages = 2000}},
                                .threads = threads};

@@ -19,13 +19,16 @@ TEST(Steering, IsNotDoneWhereThereIsNothingToSteer) {
 TEST(Application, CountsOnlyRunsWhoseTrafficItKnows) {
   Application application{1'000'000};
   std::this_thread::sleep_for(std::chrono::milliseconds{30});
+  const auto start = observe::raw_time();
   application.traffic(Traffic::none);
   std::this_thread::sleep_for(std::chrono::milliseconds{100});
   application.traffic(Traffic::unknown);
+  const auto window = observe::raw_time() - start;
   std::this_thread::sleep_for(std::chrono::milliseconds{30});
   application.stop();
   EXPECT_GT(application.alone().count(), 3U);
-  EXPECT_LE(application.alone().count(), 110U);
+  // Whatever the processor's speed: those that it counted lie one behind the other within the window.
+  EXPECT_LE(application.alone().sum(), static_cast<double>(window));
   EXPECT_EQ(application.loaded().count(), 0U);
 }
 
