@@ -177,20 +177,19 @@ Awaitable<Story> start_server(std::shared_ptr<NodeControl> node, agents::StartRe
 }  // namespace
 
 Awaitable<PreparedRun> prepare(Nodes& nodes, RunRequest request) {
+  const auto paths = paths_of(request.link);
   std::vector<Pending<Story>> starts;
-  std::vector<std::string> names;
-  for (const auto& path : paths_of(request.link)) {
+  for (const auto& path : paths) {
     auto starting = co_await Pending<Story>::start(
         start_client(nodes.at(path.client), start_request(request, Role::client, path.from)));
     starts.push_back(std::move(starting));
-    names.push_back(path.client);
   }
   auto server = start_request(request, Role::server, request.link.to);
   auto serving = co_await start_server(nodes.at(request.link.server), std::move(server), request.setup_timeout);
   Stories stories;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     auto story = co_await starts[i].wait();
-    stories.emplace_back(names[i], std::move(story));
+    stories.emplace_back(paths[i].client, std::move(story));
   }
   stories.emplace_back(request.link.server, serving);
 

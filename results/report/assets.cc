@@ -21,6 +21,7 @@
   }
 
 LONGHAUL_ASSET(echarts, LONGHAUL_ECHARTS)
+LONGHAUL_ASSET(shell_html, LONGHAUL_WEB "/shell.html")
 LONGHAUL_ASSET(page_html, LONGHAUL_WEB "/page.html")
 LONGHAUL_ASSET(page_css, LONGHAUL_WEB "/page.css")
 LONGHAUL_ASSET(scale_js, LONGHAUL_WEB "/scale.js")

@@ -6,6 +6,7 @@
 namespace longhaul::results::assets {
 
 std::string_view echarts();
+std::string_view shell_html();
 std::string_view page_html();
 std::string_view page_css();
 /// In the order in which they must stand: scale.js, model.js, charts.js, claims.js, tables.js, surface.js, page.js.

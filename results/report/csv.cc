@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "common/csv.hh"
 #include "results/report/report.hh"
 
 namespace longhaul::results {
@@ -19,13 +20,6 @@ constexpr const char* kHeader =
 // Axes that have a column; all others go into params.
 constexpr std::array kColumns{"transport", "provider",   "strategy", "protocol", "op",   "completion",
                               "delay",     "delay_back", "size",     "clients",  "path", "engine"};
-
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-  std::string text = "\"";
-  for (const char c : field) text += c == '"' ? std::string{"\"\""} : std::string{c};
-  return text + "\"";
-}
 
 // At most three decimals, none that say nothing.
 std::string trimmed(double value) {
@@ -58,7 +52,7 @@ std::string params_of(const CellSummary& cell) {
 class Line {
  public:
   Line& add(const std::string& field) {
-    text_ += (text_.empty() ? "" : ",") + quoted(field);
+    text_ += (text_.empty() ? "" : ",") + csv_field(field);
     return *this;
   }
   std::string end() const { return text_ + "\n"; }

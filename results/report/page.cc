@@ -11,19 +11,13 @@ namespace longhaul::results {
 std::string page_of(const Summary& summary, const Vocabulary& vocabulary) {
   const auto data = data_of(summary, vocabulary, true);
   const auto plain = [&](const char* key) { return inside_html(std::string{data.at(key).as_string()}); };
-  return fill(assets::page_html(),
-              {
-                  {"{{title}}", inside_html(summary.manifest.name)},
-                  {"{{question}}", plain("question")},
-                  {"{{answer}}", plain("answer")},
-                  {"{{css}}", std::string{assets::page_css()}},
-                  {"{{data}}", inside_script(boost::json::serialize(data))},
-                  {"{{echarts}}", std::string{assets::echarts()}},
-                  {"{{scripts}}", std::string{assets::scale_js()} + std::string{assets::model_js()} +
-                                      std::string{assets::charts_js()} + std::string{assets::claims_js()} +
-                                      std::string{assets::tables_js()} + std::string{assets::surface_js()} +
-                                      std::string{assets::page_js()}},
-              });
+  return standalone(
+      {.title = summary.manifest.name,
+       .body = fill(assets::page_html(), {{"{{question}}", plain("question")}, {"{{answer}}", plain("answer")}}),
+       .data = boost::json::serialize(data),
+       .scripts = std::string{assets::scale_js()} + std::string{assets::model_js()} + std::string{assets::charts_js()} +
+                  std::string{assets::claims_js()} + std::string{assets::tables_js()} +
+                  std::string{assets::surface_js()} + std::string{assets::page_js()}});
 }
 
 }  // namespace longhaul::results

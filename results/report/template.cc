@@ -1,5 +1,7 @@
 #include "results/report/template.hh"
 
+#include "results/report/assets.hh"
+
 namespace longhaul::results {
 
 std::string fill(std::string_view rest, const std::vector<std::pair<std::string_view, std::string>>& parts) {
@@ -22,6 +24,15 @@ std::string fill(std::string_view rest, const std::vector<std::pair<std::string_
     rest.remove_prefix(2);
   }
   return page;
+}
+
+std::string standalone(const Page& page) {
+  return fill(assets::shell_html(), {{"{{title}}", inside_html(page.title)},
+                                     {"{{css}}", std::string{assets::page_css()}},
+                                     {"{{body}}", page.body},
+                                     {"{{data}}", inside_script(page.data)},
+                                     {"{{echarts}}", std::string{assets::echarts()}},
+                                     {"{{scripts}}", page.scripts}});
 }
 
 // JSON inside a <script> element: no "<" may stand there as itself, else a text with "</script>" or "<!--" would end or

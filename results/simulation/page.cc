@@ -35,11 +35,10 @@ Result<std::string> simulation_page(std::string_view document) {
   const auto parsed = boost::json::parse({document.data(), document.size()}, error);
   if (error) return refuse("not JSON: {}", error.message());
   if (auto good = check(parsed); !good) return tl::unexpected(good.error());
-  return fill(assets::simulation_html(),
-              {{"{{css}}", std::string{assets::page_css()}},
-               {"{{data}}", inside_script(boost::json::serialize(parsed))},
-               {"{{echarts}}", std::string{assets::echarts()}},
-               {"{{scripts}}", std::string{assets::scale_js()} + std::string{assets::simulation_js()}}});
+  return standalone({.title = "registration caches",
+                     .body = std::string{assets::simulation_html()},
+                     .data = boost::json::serialize(parsed),
+                     .scripts = std::string{assets::scale_js()} + std::string{assets::simulation_js()}});
 }
 
 Result<std::filesystem::path> write_simulation_page(const std::filesystem::path& directory) {

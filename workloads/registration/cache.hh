@@ -95,9 +95,6 @@ class RegionCache : private Regions {
   /// deregistration that nobody uses; the others come with their last release.
   const std::vector<Eviction>& invalidate(Pages gone);
 
-  /// Whether something invalidated waits for its last release.
-  bool awaits_release() const { return !broken_.empty(); }
-
   std::uint64_t used() const { return used_; }
   std::size_t regions() const { return by_address_.size(); }
   Pages pages_of_region(RegionId id) const { return pages(id); }

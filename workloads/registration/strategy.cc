@@ -1,5 +1,7 @@
 #include "workloads/registration/strategy.hh"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -136,12 +138,6 @@ std::string_view take(std::string_view& text, char separator) {
   return part;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const auto& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all;
-}
-
 Result<Values> parse_values(const Kind& kind, std::string_view text) {
   Values values;
   std::vector<std::string> names;
@@ -155,7 +151,7 @@ Result<Values> parse_values(const Kind& kind, std::string_view text) {
     const auto it = std::find(names.begin(), names.end(), name);
     if (it == names.end())
       return refuse("policy {} has no parameter '{}' (it has {})", kind.name, name,
-                    names.empty() ? "none" : joined(names));
+                    names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
     const auto at = static_cast<std::size_t>(it - names.begin());
     const auto& tunable = kind.tunables[at];
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), values[at]);
@@ -195,7 +191,7 @@ Result<std::vector<Strategy>> parse_strategies(std::string_view text, const std:
     if (kind == kinds().end()) {
       const auto near = nearest(std::string{name}, names);
       return refuse("there is no policy '{}'{} (there are all, {})", name,
-                    near.empty() ? "" : fmt::format("; did you mean '{}'?", near), joined(names));
+                    near.empty() ? "" : fmt::format("; did you mean '{}'?", near), fmt::join(names, ", "));
     }
     const auto values = parse_values(*kind, rest);
     if (!values) return tl::unexpected(values.error());

@@ -33,8 +33,6 @@ class Future {
   Bound pfoo_hits(std::uint64_t capacity_pages) const;
   Bound pfoo_saved(std::uint64_t capacity_pages, const CostProfile& profile) const;
 
-  std::uint64_t requests() const { return asked_.size(); }
-
  private:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   template <typename Value>

@@ -1,5 +1,7 @@
 #include "workloads/registration/simulate/rows.hh"
 
+#include "common/csv.hh"
+
 namespace longhaul::registration {
 namespace {
 
@@ -17,17 +19,6 @@ Row row_of(const Tally& tally, bool batched, const CostProfile& profile) {
     row.cost_saved_unbatched = 1 - cost(tally, profile, false) / without;
   }
   return row;
-}
-
-// A name in quotation marks where it needs them (RFC 4180).
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string result{'"'};
-  for (const char c : text) {
-    if (c == '"') result += '"';
-    result += c;
-  }
-  return result + '"';
 }
 
 }  // namespace
@@ -90,7 +81,7 @@ std::string csv_header() {
 std::string csv_of(const std::string& trace, const std::vector<Row>& rows) {
   std::string text;
   for (const auto& row : rows)
-    text += fmt::format("{},{},{},{},{},{:.6f},{:.1f},{:.6f},{},{},{}\n", quoted(trace), quoted(row.policy),
+    text += fmt::format("{},{},{},{},{},{:.6f},{:.1f},{:.6f},{},{},{}\n", csv_field(trace), csv_field(row.policy),
                         row.capacity_bytes, row.cost_profile, row.requests, row.hit_ratio, row.cost_us, row.cost_saved,
                         row.registrations, row.deregistrations, row.batches);
   return text;
