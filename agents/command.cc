@@ -1,5 +1,7 @@
 #include "agents/command.hh"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace longhaul::agents {
@@ -29,6 +31,17 @@ Result<std::string> option(const WorkloadSpec& spec, const StartRequest& request
   return fmt::format("--{}={}", option_name(name), format_value(*parameter, value));
 }
 
+// A workload without a transport has no ends that could be bound to one.
+Result<void> check_transport(const WorkloadSpec& spec, const StartRequest& request) {
+  const auto& all = spec.transports;
+  if (all.empty() && request.transport.empty() && request.bind.empty() && request.device.empty()) return {};
+  if (all.empty())
+    return refuse("workload {} has no transport: it takes no transport, device and bind, got '{}', '{}', '{}'",
+                  spec.name, request.transport, request.device, request.bind);
+  if (std::find(all.begin(), all.end(), request.transport) != all.end()) return {};
+  return refuse("workload {} runs over {}, not over '{}'", spec.name, fmt::join(all, ", "), request.transport);
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> bench_command(const std::string& bench, const StartRequest& request,
@@ -43,6 +56,8 @@ Result<std::vector<std::string>> bench_command(const std::string& bench, const S
   }
   if (std::find(spec->roles.begin(), spec->roles.end(), request.role) == spec->roles.end())
     return refuse("workload {} has no role '{}'", spec->name, boost::describe::enum_to_string(request.role, "?"));
+
+  if (const auto ok = check_transport(*spec, request); !ok) return tl::unexpected(ok.error());
 
   std::vector<std::string> options;
   for (const auto& [name, value] : request.parameters) {
@@ -63,6 +78,8 @@ Result<std::vector<std::string>> bench_command(const std::string& bench, const S
       arguments.push_back("--transport=" + request.transport);
       break;
     case Role::local:
+      if (!request.transport.empty()) arguments.push_back("--transport=" + request.transport);
+      break;
     case Role::router:
       break;
   }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/well_known.hh"
+#include "lab/services.hh"
 
 namespace longhaul::lab {
 namespace {
@@ -91,6 +91,10 @@ constexpr const char* kEndSysctls =
     "echo 10000 >core/netdev_max_backlog\n"
     "echo '0 2147483647' >ipv4/ping_group_range\n"
     "cd /\n";
+
+/// 68 of compact's 1024 MB, for buffers that ask for them (MAP_HUGETLB): at boot, while memory is in one piece. The
+/// kernel clears them, which takes 0.3 s.
+constexpr const char* kHugePages = "echo 34 >/proc/sys/vm/nr_hugepages &\n";
 
 /// Neighbours are permanent: ARP would cross the emulated WAN's queues, and be counted. One that the first packet made
 /// the kernel learn is replaced.
@@ -197,6 +201,7 @@ std::string compact_setup(const GuestView& view) {
   inside += offloads_off(router_netdevs(ends)) + "wait\n";
 
   std::string out = kNoIpv6;
+  out += kHugePages;
   out += fmt::format("ip netns add {}\n", kRouterNamespace);
   out += batch("ip -batch -", links);
   out += kNoReversePathFilter;
@@ -305,19 +310,10 @@ struct Service {
   std::string name, script;
 };
 
-/// Lines "NETDEV MASK" from the agents' group: on which processors an interface's packets are received. Nodes that
-/// share a machine are told apart so where a workload measures what receiving costs; the kernel lets only root do it.
-std::string steering_script() {
-  return fmt::format(
-      "#!/bin/sh\nf={0}\nmkdir -p ${{f%/*}}\nrm -f $f\nmkfifo -m 0620 $f\nchown 0:{1} $f\nwhile read -r n m; do\n"
-      "case $n in ''|*[!a-z0-9]*) continue;; esac\ncase $m in ''|*[!0-9a-f,]*) continue;; esac\n"
-      "for q in /sys/class/net/$n/queues/rx-*/rps_cpus; do [ -e $q ] && echo $m >$q; done\ndone <>$f\n",
-      kSteeringPipe, kAgentUid);
-}
-
 std::vector<Service> services(const GuestView& view) {
   std::vector<Service> out;
   if (compact(view)) out.push_back({"steering", steering_script()});
+  if (!ends_of(residents(view)).empty()) out.push_back({"tracing", tracing_script()});
   for (const PlannedNode* node : residents(view)) {
     if (node->role == Role::router && has(view, "degen"))
       // What it creates there belongs to the agents' group.

@@ -15,7 +15,27 @@ const Value& value_of(const Parameters& parameters, const std::vector<ParameterS
   return *spec->fallback;
 }
 
+constexpr std::size_t kLongestText = 200;
+
+// Free text ends up in argument lists and file names of other programs.
+Result<void> check_text(const ParameterSpec& spec, const std::string& word) {
+  const auto plain = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == '-' || spec.punctuation.find(c) != std::string::npos;
+  };
+  if (!word.empty() && word.size() <= kLongestText && !word.starts_with('-') &&
+      std::all_of(word.begin(), word.end(), plain))
+    return {};
+  std::string more;
+  for (const char c : spec.punctuation) more += fmt::format("'{}', ", c);
+  return refuse("expected letters, digits, {}'_', '.' or '-', at most {}, got '{}'", more, kLongestText, word);
+}
+
 }  // namespace
+
+bool runs_alone(const WorkloadSpec& spec) {
+  return spec.roles == std::vector{Role::local};
+}
 
 const ParameterSpec* find_parameter(const std::vector<ParameterSpec>& specs, std::string_view name) {
   const auto it = std::find_if(specs.begin(), specs.end(), [&](const auto& spec) { return spec.name == name; });
@@ -37,15 +57,7 @@ Result<void> check_value(const ParameterSpec& spec, const Value& value) {
   if (spec.kind == Kind::choice) {
     const auto* word = std::get_if<std::string>(&value);
     if (word == nullptr) return refuse("expected text, got the number {}", std::get<std::int64_t>(value));
-    if (spec.choices.empty()) {
-      // Free text ends up in argument lists and file names of other programs.
-      const bool plain = !word->empty() && word->size() <= 64 && std::all_of(word->begin(), word->end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-               c == '-';
-      }) && !word->starts_with('-');
-      if (!plain) return refuse("expected letters, digits, '_', '.' or '-', at most 64, got '{}'", *word);
-      return {};
-    }
+    if (spec.choices.empty()) return check_text(spec, *word);
     if (std::find(spec.choices.begin(), spec.choices.end(), *word) != spec.choices.end()) return {};
     const auto near = nearest(*word, spec.choices);
     return refuse("expected one of {}, got '{}'{}", fmt::join(spec.choices, ", "), *word,

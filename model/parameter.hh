@@ -31,6 +31,7 @@ struct ParameterSpec {
   std::int64_t max = std::int64_t{1} << 62;
   std::vector<std::string> choices;  ///< for Kind::choice; empty: any text
   std::string transport = {};        ///< the only transport that it applies to; empty: to all
+  std::string punctuation = {};      ///< what any text may hold beside letters, digits, '_', '.' and '-'
 };
 
 enum class Better { lower, higher, neither };
@@ -52,13 +53,17 @@ struct WorkloadSpec {
   std::string summary;
   std::vector<ParameterSpec> parameters;
   std::vector<MetricSpec> metrics;  ///< the first is the headline: plotted and judged for precision
-  std::vector<Role> roles;
+  std::vector<Role> roles;          ///< client and server; or local alone: one process on one node, without a peer
+  std::vector<std::string> transports = {"tcp", "rdma"};  ///< that it may run over; empty: it has no transport
   /// Which capability the transport must have for these parameters; empty: any transport does.
   std::function<std::vector<Capability>(const Parameters&)> needs;
   std::string plot_axis;  ///< default x axis of its plot: a parameter's name
   /// Optional: the headline metric that theory gives for these parameters, in its base unit.
   std::function<std::optional<double>(const Parameters&)> predict;
 };
+
+/// Whether it is one process on one node: no peer, no path, no WAN.
+bool runs_alone(const WorkloadSpec& spec);
 
 /// Finds by name; nullptr when there is none.
 const ParameterSpec* find_parameter(const std::vector<ParameterSpec>& specs, std::string_view name);

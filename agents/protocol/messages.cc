@@ -48,7 +48,8 @@ Result<void> check(const StartRequest& start) {
   if (auto ok = check_word("start.workload", start.workload, 64); !ok) return ok;
   if (auto ok = check_parameters("start.parameters", start.parameters); !ok) return ok;
   if (start.role == Role::router) return refuse("start.role: a router runs no workload");
-  if (start.transport != "tcp" && start.transport != "rdma")
+  const bool without = start.role == Role::local && start.transport.empty();
+  if (!without && start.transport != "tcp" && start.transport != "rdma")
     return refuse("start.transport: expected tcp or rdma, got '{}'", start.transport.substr(0, 80));
   if (auto ok = check_word("start.device", start.device, 64, true); !ok) return ok;
   if (auto ok = check_address("start.bind", start.bind, true); !ok) return ok;

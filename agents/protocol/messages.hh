@@ -39,15 +39,15 @@ struct Hello {
 BOOST_DESCRIBE_STRUCT(Hello, (), (protocol, node, version, lease))
 
 /// Start longhaul-bench. Only workloads of the catalog, with parameters that their spec admits. A client waits until a
-/// ConnectRequest names its server: so it can be started before there is one.
+/// ConnectRequest names its server: so it can be started before there is one. A local one measures at once.
 struct StartRequest {
   std::string run_id;  ///< names the run in events and in stop; at most one run of a name at a time
   Role role = Role::client;
   std::string workload;
   Parameters parameters;  ///< the workload's axes only; the server is told by its client and gets none
-  std::string transport;  ///< tcp or rdma
+  std::string transport;  ///< tcp or rdma; empty: a local one that has none
   std::string device;     ///< RDMA device; empty: the workload's choice
-  std::string bind;       ///< source (client) or listening (server) address
+  std::string bind;       ///< source (client), listening (server) or own (local) address
 };
 BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind))
 

@@ -26,6 +26,13 @@ class Complainer {
   const CampaignFile& file_;
 };
 
+// Of the axes that every cell between two nodes has: whether one on a single node has it, too.
+bool applies_alone(const WorkloadSpec& workload, const ParameterSpec& axis) {
+  const auto& all = workload.transports;
+  if (axis.name == "transport" || axis.name == "provider") return !all.empty();
+  return axis.name == "rival" && std::find(all.begin(), all.end(), axis.transport) != all.end();
+}
+
 class ExperimentChecker : Complainer {
  public:
   ExperimentChecker(const CampaignFile& file, const Vocabulary& vocabulary)
@@ -60,14 +67,23 @@ class ExperimentChecker : Complainer {
       return error(word.place, "unknown workload '{}'; {} is {}", word.text,
                    near.empty() ? "there" : fmt::format("did you mean '{}'? There", near), fmt::join(names, ", "));
     }
-    for (const auto* specs :
-         {&vocabulary_.common, &vocabulary_.impairment, &std::as_const(experiment_.workload).parameters})
-      experiment_.specs.insert(experiment_.specs.end(), specs->begin(), specs->end());
+    const auto& chosen = std::as_const(experiment_.workload);
+    for (const auto* specs : {&vocabulary_.common, &vocabulary_.impairment})
+      for (const auto& spec : *specs)
+        (!runs_alone(chosen) || applies_alone(chosen, spec) ? experiment_.specs : inapplicable_).push_back(spec);
+    experiment_.specs.insert(experiment_.specs.end(), chosen.parameters.begin(), chosen.parameters.end());
     return {};
   }
 
   Result<const ParameterSpec*> known(const Word& key) const {
     if (const auto* spec = find_parameter(experiment_.specs, key.text)) return spec;
+    if (find_parameter(inapplicable_, key.text) != nullptr)
+      return error(
+          key.place,
+          "axis '{}' does not apply: workload {} runs on one node by itself{}; leave it out here, and give it "
+          "to the experiments that need it",
+          key.text, experiment_.workload.name,
+          experiment_.workload.transports.empty() ? " and has no transport" : ", nothing of it crosses a path");
     std::vector<std::string> names;
     for (const auto& spec : experiment_.specs) names.push_back(spec.name);
     const auto near = nearest(key.text, names);
@@ -137,6 +153,7 @@ class ExperimentChecker : Complainer {
 
   const Vocabulary& vocabulary_;
   Experiment experiment_;
+  std::vector<ParameterSpec> inapplicable_;  // axes that others have
   std::vector<Word> given_;
 };
 

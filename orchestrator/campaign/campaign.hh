@@ -44,7 +44,7 @@ inline constexpr std::int64_t kLargestMaxCells = 100'000;
 struct Experiment {
   Place place;
   WorkloadSpec workload;
-  std::vector<ParameterSpec> specs;  ///< of all axes: common, impairment, workload
+  std::vector<ParameterSpec> specs;  ///< of all axes that it may have: common, impairment, workload
   std::vector<Series> series;        ///< at least one
   std::vector<Axis> axes;
   Parameters fixed;

@@ -12,17 +12,24 @@ namespace {
 
 constexpr std::int64_t kCountless = std::int64_t{1} << 62;
 
-bool between_nodes(const WorkloadSpec& workload) {
-  return std::find(workload.roles.begin(), workload.roles.end(), Role::server) != workload.roles.end();
+// "'transport: tcp' or 'transport: rdma'"
+std::string spelt(const std::vector<std::string>& transports) {
+  std::string text;
+  for (const auto& one : transports) text += fmt::format("{}'transport: {}'", text.empty() ? "" : " or ", one);
+  return text;
 }
 
 // What is wrong with the combination as a whole; empty: nothing.
 std::string contradiction(const Experiment& experiment, const Parameters& parameters) {
-  if (!between_nodes(experiment.workload)) return {};
+  const auto& transports = experiment.workload.transports;
+  if (transports.empty()) return {};
   const auto transport = choice_of(parameters, "transport");
   const auto provider = choice_of(parameters, "provider");
   if (transport.empty())
-    return "a cell without transport; give 'transport: tcp' or 'transport: rdma' in series, axes or fixed";
+    return fmt::format("a cell without transport; give {} in series, axes or fixed", spelt(transports));
+  if (std::find(transports.begin(), transports.end(), transport) == transports.end())
+    return fmt::format("workload {} does not run over {}; give {}", experiment.workload.name, transport,
+                       spelt(transports));
   if (transport == "rdma" && (provider.empty() || provider == "kernel"))
     return "transport rdma without provider; name the RDMA driver, such as 'provider: rxe'";
   if (transport == "tcp" && !provider.empty() && provider != "kernel")
@@ -50,7 +57,9 @@ Result<Parameters> reduce(const Experiment& experiment, const Parameters& combin
   return make_cell(experiment.workload.name, reduced, experiment.specs).parameters;
 }
 
-std::string group_of(const Cell& cell) {
+// Cells that cross nothing share what is no impairment, whatever the others need of the router.
+std::string group_of(const Cell& cell, bool alone) {
+  if (alone) return "alone";
   auto parameters = degen::impairment_part(cell.parameters);
   for (const auto* name : {"engine", "path"})
     if (const auto it = cell.parameters.find(name); it != cell.parameters.end()) parameters.insert(*it);
@@ -100,7 +109,8 @@ Result<CampaignCell> cell_at(const Experiment& experiment, const Series& series,
   CampaignCell cell;
   cell.cell = {.workload = experiment.workload.name, .parameters = std::move(*reduced)};
   cell.id = cell_id(cell.cell);
-  cell.group = group_of(cell.cell);
+  cell.alone = runs_alone(experiment.workload);
+  cell.group = group_of(cell.cell, cell.alone);
   cell.unsupported = unsupported_by_provider(experiment.workload, cell.cell.parameters);
   if (cell.unsupported.empty()) cell.unsupported = unsupported_by_engine(cell.cell.parameters);
   return cell;

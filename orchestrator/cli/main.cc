@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
         "Exit codes: 0 good, 1 something broke, 2 wrong input, 3 a cell was refused or failed, 130 interrupted.");
     orchestrator::add_run(app, exit_code);
     orchestrator::add_results(app, exit_code);
+    orchestrator::add_costs(app, exit_code);
     orchestrator::add_simulate(app, exit_code);
     orchestrator::add_lab(app, exit_code);
     orchestrator::add_pki(app, exit_code);

@@ -3,7 +3,6 @@
 
 #include "orchestrator/cli/commands.hh"
 #include "results/claims/check.hh"
-#include "results/claims/wan.hh"
 #include "results/compare/compare.hh"
 #include "results/report/report.hh"
 
@@ -43,7 +42,7 @@ int claims(const Options& options) {
   const auto vocabulary = results_vocabulary();
   const auto summary = results::summarise_directory(options.directory, vocabulary);
   if (!summary) return report_error(summary.error(), options.json);
-  const auto checked = results::check_claims(*summary, vocabulary, results::wan_claims());
+  const auto checked = results::check_claims(*summary, vocabulary, results::all_claims());
   fmt::print("{}", options.json ? results::to_json(checked, *summary) : results::to_text(checked, *summary));
   return 0;
 }

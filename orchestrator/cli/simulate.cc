@@ -1,10 +1,13 @@
-// longhaul simulate: longhaul-bench simulates, the page is made here.
+// longhaul simulate: longhaul-bench simulates, page and records are made here.
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 
 #include "common/child.hh"
+#include "common/version.hh"
 #include "orchestrator/cli/commands.hh"
 #include "results/simulation/page.hh"
+#include "results/simulation/records.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -20,7 +23,40 @@ std::string out_of(const std::vector<std::string>& words) {
   return {};
 }
 
+std::int64_t now() {
+  return std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// As it would be typed again.
+std::string command_of(const std::vector<std::string>& words) {
+  std::string text = "longhaul simulate";
+  for (const auto& word : words) {
+    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$`*?[]{}()<>|&;!#~") == std::string::npos;
+    auto quoted = word;
+    for (auto at = quoted.find('\''); at != std::string::npos; at = quoted.find('\'', at + 4))
+      quoted.replace(at, 1, "'\\''");
+    text += plain ? " " + word : " '" + quoted + "'";
+  }
+  return text;
+}
+
+// What the bench found, as page and as records.
+int keep(const std::string& out, const results::Simulated& simulated) {
+  const auto page = results::write_simulation_page(out);
+  if (!page) return report_error(page.error());
+  const auto records = results::write_simulation_records(out, simulated, results_vocabulary());
+  if (!records) return report_error(records.error());
+  fmt::print("{}\n{}\n", (fs::path{out} / "simulate.csv").string(), page->string());
+  for (const auto& file : *records) fmt::print("{}\n", file.string());
+  return 0;
+}
+
 int simulate(const std::vector<std::string>& words) {
+  const auto out = out_of(words);
+  // Before hours of simulating, not behind them.
+  if (auto free = out.empty() ? Result<void>{} : results::check_simulation_directory(out); !free)
+    return report_error(free.error());
+  results::Simulated simulated{.command = command_of(words), .version = version_text(), .started = now()};
   std::vector<std::string> arguments{fs::read_symlink("/proc/self/exe").parent_path() / "longhaul-bench", "simulate"};
   arguments.insert(arguments.end(), words.begin(), words.end());
   Child bench{{.arguments = std::move(arguments), .descriptors = {}, .environment = {}, .working_directory = {}}};
@@ -29,12 +65,9 @@ int simulate(const std::vector<std::string>& words) {
   }
   const auto exit = *bench.poll();
   if (!exit.code) return report_error({"longhaul-bench: " + exit.text(), ExitCode::failure});
-  const auto out = out_of(words);
   if (*exit.code != 0 || out.empty()) return *exit.code;
-  const auto page = results::write_simulation_page(out);
-  if (!page) return report_error(page.error());
-  fmt::print("{}\n{}\n", (fs::path{out} / "simulate.csv").string(), page->string());
-  return 0;
+  simulated.finished = now();
+  return keep(out, simulated);
 }
 
 }  // namespace

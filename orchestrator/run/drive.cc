@@ -65,7 +65,8 @@ Awaitable<Result<void>> Driver::run() {
   auto outcome = co_await drive();
   co_await drop_prepared();
   const auto router = router_of(testbed_);
-  if (!router.empty() && nodes_.connected(router)) {
+  const bool used = std::any_of(links_.begin(), links_.end(), [](const Link& link) { return !link.alone(); });
+  if (used && !router.empty() && nodes_.connected(router)) {
     auto cleared = co_await wan_.clear();
     if (!cleared)
       emit(WarningEvent{fmt::format("{}; the router's lease ends the impairment", cleared.error().message)});
@@ -82,7 +83,8 @@ Awaitable<Result<void>> Driver::drive() {
   if (!links) co_return tl::unexpected(links.error());
   links_ = std::move(*links);
   std::map<std::string, std::set<std::string>> echoes;
-  for (const auto& link : links_) echoes[link.server].insert(link.to.address);
+  for (const auto& link : links_)
+    if (!link.alone()) echoes[link.server].insert(link.to.address);
   for (auto& [node, addresses] : echoes) nodes_.echo_at(node, std::move(addresses));
 
   if (auto saved = save(); !saved) co_return saved;
@@ -161,16 +163,18 @@ Awaitable<Result<void>> Driver::run_block(Block block) {
   std::vector<Link> links;
   for (const auto& run : block.runs) links.push_back(links_[run.cell]);
   block_links_ = distinct_paths(links);
+  const bool alone = block_links_.empty();  // these cells cross nothing: the router and its mood are not their concern
   in_place_ = false;
   bool announce = true;
   int lost = 0;
   auto queue = block.runs;
   while (!queue.empty()) {
     if (interrupted_) co_return interrupted_error();
-    if (!nodes_.all_connected() || stale_baseline_) {
+    if (!nodes_.all_connected() || (stale_baseline_ && !alone)) {
       if (made_ > 0 && !nodes_.all_connected()) emit(WarningEvent{"an agent is gone; waiting until it is back"});
       auto connected = co_await connect();
       if (!connected) co_return connected;
+      if (alone) continue;
       auto measured = co_await wan_.baseline(distinct_paths(links_));
       stale_baseline_ = !measured;
       if (!measured) {  // a node was lost again, or its degen is just starting
@@ -182,7 +186,7 @@ Awaitable<Result<void>> Driver::run_block(Block block) {
     const auto planned = queue.front();
     queue.erase(queue.begin());
     RunRecord record;
-    bool runs = in_place_;
+    bool runs = in_place_ || alone;
     if (!runs) {
       Status status = Status::failed;
       auto why = co_await put_in_place(block, announce, status);
@@ -200,7 +204,8 @@ Awaitable<Result<void>> Driver::run_block(Block block) {
         stale_baseline_ = true;
       }
     }
-    if (runs) record = co_await run_one(planned, queue.empty() ? std::nullopt : std::optional{queue.front()});
+    if (runs && alone) record = co_await run_alone(planned);
+    if (runs && !alone) record = co_await run_one(planned, queue.empty() ? std::nullopt : std::optional{queue.front()});
     const bool useful =
         record.status == Status::ok || record.status == Status::limited || record.status == Status::unsupported;
     if (interrupted_ && !useful) co_return interrupted_error();  // not the cell's fault
@@ -262,11 +267,7 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
   };
   auto outcome = co_await execute(nodes_, asked, std::move(prepared), hooks);
 
-  record.status = outcome.status;
-  record.message = std::move(outcome.message);
-  record.nodes = std::move(outcome.nodes);
-  record.finished = now();
-  manifest_.measuring += outcome.measuring;
+  take(std::move(outcome), record);
   const bool measured = record.status == Status::ok || record.status == Status::limited;
   if (!surveyed && measured) surveyed = Pending<PathSurvey>::launch(executor, survey(std::move(probes)));
   if (surveyed) {
@@ -280,6 +281,26 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
     if (!interrupted_) stale_baseline_ = true;
   }
   co_return record;
+}
+
+Awaitable<RunRecord> Driver::run_alone(PlannedRun planned) {
+  auto record = blank(planned);
+  emit(RunStarted{
+      .cell = describe(campaign_, cells_[planned.cell]), .repetition = planned.repetition, .attempt = planned.attempt});
+  RunHooks hooks;
+  hooks.stopped = [this] { return interrupted_; };
+  PreparedRun nothing;
+  auto outcome = co_await execute(nodes_, request(planned), std::move(nothing), hooks);
+  take(std::move(outcome), record);
+  co_return record;
+}
+
+void Driver::take(RunOutcome outcome, RunRecord& record) {
+  record.status = outcome.status;
+  record.message = std::move(outcome.message);
+  record.nodes = std::move(outcome.nodes);
+  record.finished = now();
+  manifest_.measuring += outcome.measuring;
 }
 
 Awaitable<PathSurvey> Driver::survey(Pending<Result<agents::ProbeResult>> probes) {
@@ -415,7 +436,7 @@ RunRequest Driver::request(const PlannedRun& planned) const {
   request.run_id = run_id(cell, planned);
   request.workload = cell.cell.workload;
   request.parameters = workload_parameters(campaign_, cell);
-  request.transport = choice_of(cell.cell.parameters, "transport", "tcp");
+  request.transport = choice_of(cell.cell.parameters, "transport");
   request.link = links_[planned.cell];
   request.setup_timeout = options_.setup_timeout;
   request.window_timeout = 3 * window_of(workload_of(campaign_, cell), cell.cell) + options_.window_grace;

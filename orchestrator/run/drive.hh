@@ -67,6 +67,8 @@ class Driver {
   Awaitable<Result<void>> run_block(Block block);
   Awaitable<std::string> put_in_place(Block block, bool announce, Status& status);
   Awaitable<RunRecord> run_one(PlannedRun planned, std::optional<PlannedRun> following);
+  Awaitable<RunRecord> run_alone(PlannedRun planned);
+  void take(RunOutcome outcome, RunRecord& record);
   Awaitable<PathSurvey> survey(Pending<Result<agents::ProbeResult>> probes);
   void judge(RunRecord& record, PathEvidence evidence, PathSurvey path);
   Awaitable<void> drop_prepared();
@@ -90,7 +92,7 @@ class Driver {
   Wan wan_;
   Schedule schedule_;
   std::vector<Link> links_;                     ///< by cell
-  std::vector<Link> block_links_;               ///< of the block, each once
+  std::vector<Link> block_links_;               ///< of the block, each once; empty: its cells cross nothing
   std::map<std::string, std::string> digests_;  ///< node -> its facts in the journal
   bool in_place_ = false;                       ///< the block's impairment
   bool stale_baseline_ = true;                  ///< degen may have forgotten what it subtracts

@@ -50,7 +50,7 @@ agents::StartRequest start_request(const RunRequest& request, Role role, const A
   start.transport = request.transport;
   if (request.transport == "rdma") start.device = here.device;
   start.bind = here.address;
-  if (role == Role::client) start.parameters = request.parameters;
+  if (role != Role::server) start.parameters = request.parameters;
   return start;
 }
 
@@ -113,6 +113,43 @@ RunOutcome outcome_of(const Stories& stories) {
   return outcome;
 }
 
+// What the events say of the process that opens and closes the window.
+struct Watched {
+  Story story;
+  bool silent = false;  // it did not come to an end: why it `failed` is our word
+  std::int64_t ready_at = 0;
+  std::int64_t window_stop = 0;
+  std::int64_t measuring() const { return ready_at > 0 && window_stop > ready_at ? window_stop - ready_at : 0; }
+};
+
+// Until it has said all that it has to say. What runs by itself may take long, as long as it gets on.
+Awaitable<Watched> watch(std::shared_ptr<NodeControl> node, RunRequest request, Clock::time_point deadline,
+                         RunHooks hooks) {
+  Watched watched;
+  while (!watched.story.over()) {
+    auto event = co_await next(node, request.run_id, deadline, hooks.stopped);
+    if (!event) {
+      watched.silent = true;
+      watched.story.failed = event.error().message;
+      break;
+    }
+    if (event->bench) {
+      const auto& bench = *event->bench;
+      const bool gets_on = bench.kind == BenchEventKind::progress && request.link.alone();
+      if (bench.kind == BenchEventKind::ready) watched.ready_at = bench.time;
+      if (bench.kind == BenchEventKind::ready || bench.kind == BenchEventKind::window_start || gets_on)
+        deadline = Clock::now() + request.window_timeout;
+      if (bench.kind == BenchEventKind::window_start && hooks.window_open) hooks.window_open();
+      if (bench.kind == BenchEventKind::window_stop) {
+        watched.window_stop = bench.time;
+        if (hooks.window_closed) hooks.window_closed();
+      }
+    }
+    watched.story.take(*event);
+  }
+  co_return watched;
+}
+
 // A client beside the first: until it has said all that it has to say.
 Awaitable<Story> follow(std::shared_ptr<NodeControl> node, agents::ConnectRequest where, Clock::time_point deadline,
                         std::function<bool()> stopped) {
@@ -149,8 +186,8 @@ Awaitable<void> end_all(Nodes& nodes, std::string run_id, Stories stories) {
   for (auto& one : ends) co_await one.wait();
 }
 
-// Starts a client, which says nothing before it is told to connect.
-Awaitable<Story> start_client(std::shared_ptr<NodeControl> node, agents::StartRequest request) {
+// Starts a client, which says nothing before it is told to connect, or what runs by itself.
+Awaitable<Story> start_process(std::shared_ptr<NodeControl> node, agents::StartRequest request) {
   Story story;
   auto started = co_await node->start(std::move(request));
   if (!started) story.failed = started.error().message;
@@ -174,14 +211,29 @@ Awaitable<Story> start_server(std::shared_ptr<NodeControl> node, agents::StartRe
   co_return story;
 }
 
+// One process on one node.
+Awaitable<RunOutcome> execute_alone(Nodes& nodes, RunRequest request, RunHooks hooks) {
+  auto node = nodes.at(request.link.client);
+  auto begun = co_await start_process(node, start_request(request, Role::local, request.link.from));
+  Watched watched;
+  watched.story = std::move(begun);
+  if (!watched.story.over()) watched = co_await watch(node, request, Clock::now() + request.setup_timeout, hooks);
+  Stories stories{{request.link.client, watched.story}};
+  auto outcome = outcome_of(stories);
+  outcome.measuring = watched.measuring();
+  co_await end_all(nodes, request.run_id, std::move(stories));
+  co_return outcome;
+}
+
 }  // namespace
 
 Awaitable<PreparedRun> prepare(Nodes& nodes, RunRequest request) {
+  if (request.link.alone()) co_return PreparedRun{};
   const auto paths = paths_of(request.link);
   std::vector<Pending<Story>> starts;
   for (const auto& path : paths) {
     auto starting = co_await Pending<Story>::start(
-        start_client(nodes.at(path.client), start_request(request, Role::client, path.from)));
+        start_process(nodes.at(path.client), start_request(request, Role::client, path.from)));
     starts.push_back(std::move(starting));
   }
   auto server = start_request(request, Role::server, request.link.to);
@@ -214,17 +266,15 @@ Awaitable<void> discard(Nodes& nodes, RunRequest request, PreparedRun prepared) 
 }
 
 Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, PreparedRun prepared, RunHooks hooks) {
+  if (request.link.alone()) co_return co_await execute_alone(nodes, std::move(request), std::move(hooks));
   if (prepared.port == 0) co_return prepared.refusal;
   auto node = nodes.at(request.link.client);
   auto server = nodes.at(request.link.server);
-  Story client;
   Story serving;
-  std::int64_t connected_at = 0;
-  std::int64_t window_stop = 0;
 
   auto told = co_await node->connect_client(connect_request(request, request.link, prepared.port));
   // One that cannot be told has ended: what it said explains it.
-  auto deadline = Clock::now() + (told ? request.setup_timeout : kExit);
+  const auto deadline = Clock::now() + (told ? request.setup_timeout : kExit);
   std::vector<Pending<Story>> further;
   for (const auto& link : request.link.beside) {
     auto following =
@@ -232,25 +282,9 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, PreparedRun prep
                                               deadline + request.window_timeout, hooks.stopped));
     further.push_back(std::move(following));
   }
-  while (!client.over()) {
-    auto event = co_await next(node, request.run_id, deadline, hooks.stopped);
-    if (!event) {
-      client.failed = told ? event.error().message : told.error().message;
-      break;
-    }
-    if (event->bench) {
-      const auto& bench = *event->bench;
-      if (bench.kind == BenchEventKind::ready) connected_at = bench.time;
-      if (bench.kind == BenchEventKind::ready || bench.kind == BenchEventKind::window_start)
-        deadline = Clock::now() + request.window_timeout;
-      if (bench.kind == BenchEventKind::window_start && hooks.window_open) hooks.window_open();
-      if (bench.kind == BenchEventKind::window_stop) {
-        window_stop = bench.time;
-        if (hooks.window_closed) hooks.window_closed();
-      }
-    }
-    client.take(*event);
-  }
+  auto watched = co_await watch(node, request, deadline, hooks);
+  auto& client = watched.story;
+  if (watched.silent && !told) client.failed = told.error().message;
 
   const auto server_deadline = Clock::now() + kServerRecord;
   if (client.record) {
@@ -289,7 +323,7 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, PreparedRun prep
   const bool stopped_server = !client.record && !serving.failed && !serving.unsupported;
   if (!stopped_server) stories.emplace_back(request.link.server, serving);  // stopped by us: nothing to complain about
   auto outcome = outcome_of(stories);
-  if (connected_at > 0 && window_stop > connected_at) outcome.measuring = window_stop - connected_at;
+  outcome.measuring = watched.measuring();
   co_await end_all(nodes, request.run_id, std::move(stories));
   co_return outcome;
 }

@@ -1,4 +1,4 @@
-// One execution of a workload: a server, a client (or several), their records.
+// One execution of a workload: a server, a client (or several), their records; or one process by itself.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,12 @@ struct RunRequest {
   std::string run_id;
   std::string workload;
   Parameters parameters;  ///< the workload's
-  std::string transport;
+  std::string transport;  ///< empty: it has none
   Link link;
   Nanoseconds setup_timeout =
       std::chrono::seconds{20};  ///< until the server listens, and from its address to the client's connection
-  Nanoseconds window_timeout = std::chrono::seconds{30};  ///< from there to the client's record
+  Nanoseconds window_timeout = std::chrono::seconds{30};  ///< from there to the client's record; by itself: and from
+                                                          ///< each word of progress
 };
 
 struct RunOutcome {
@@ -41,10 +42,11 @@ struct RunHooks {
 /// A run whose processes are there: a server that listens, clients that wait to be told of it. Or why it cannot be.
 struct PreparedRun {
   std::uint16_t port = 0;  ///< the server's
-  RunOutcome refusal;      ///< when port is 0: nothing is left of it
+  RunOutcome refusal;      ///< when port is 0: nothing is left of it (and of what runs by itself nothing is there)
 };
 
-/// Starts the processes, clients and server at once. Never throws; a lost node is a refusal.
+/// Starts the processes, clients and server at once. Never throws; a lost node is a refusal. What runs by itself is
+/// not started: it would measure at once, beside the run before it.
 Awaitable<PreparedRun> prepare(Nodes& nodes, RunRequest request);
 
 /// Lets the clients connect and sees the run to its end. The processes have ended, or are about to, when this returns;

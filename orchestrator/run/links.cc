@@ -18,9 +18,29 @@ Result<Attachment> attachment(const Node& node, const std::string& path, const s
   return *it;
 }
 
+std::string provider_of(const Parameters& parameters) {
+  return choice_of(parameters, choice_of(parameters, "transport") == "tcp" ? "rival" : "provider");
+}
+
+// Where a workload runs by itself: any attachment will do that has what it is measured with.
+Result<Link> link_alone(const Node& node, const Parameters& parameters) {
+  Link link{.client = node.name, .server = {}, .path = {}, .from = {}, .to = {}};
+  if (choice_of(parameters, "transport").empty()) return link;
+  const auto provider = provider_of(parameters);
+  const auto it = std::find_if(node.attachments.begin(), node.attachments.end(),
+                               [&](const auto& a) { return provider.empty() || a.provider == provider; });
+  if (it != node.attachments.end()) {
+    link.from = *it;
+    return link;
+  }
+  const auto missing = find_attachment(node, "wan", provider);
+  return tl::unexpected(missing.error());
+}
+
 }  // namespace
 
 std::vector<Link> paths_of(const Link& link) {
+  if (link.alone()) return {};
   std::vector<Link> paths{link};
   paths.front().beside.clear();
   paths.insert(paths.end(), link.beside.begin(), link.beside.end());
@@ -36,14 +56,20 @@ std::size_t most_clients(const std::vector<CampaignCell>& cells) {
 Result<std::vector<Link>> links_of(const Testbed& testbed, const std::vector<CampaignCell>& cells) {
   const auto clients = testbed.with_role(Role::client);
   const auto servers = testbed.with_role(Role::server);
-  if (clients.empty() || servers.empty()) return refuse("the testbed needs a client and a server");
+  const bool all_alone = std::all_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.alone; });
+  if (clients.empty() || (servers.empty() && !all_alone)) return refuse("the testbed needs a client and a server");
   const auto routers = testbed.with_role(Role::router);
   std::vector<Link> links;
   for (const auto& cell : cells) {
     const auto& parameters = cell.cell.parameters;
+    if (cell.alone) {
+      auto link = link_alone(*clients.front(), parameters);
+      if (!link) return tl::unexpected(link.error());
+      links.push_back(std::move(*link));
+      continue;
+    }
     const auto path = choice_of(parameters, "path", "wan");
-    const auto provider = choice_of(parameters, "transport", "") == "tcp" ? choice_of(parameters, "rival", "")
-                                                                          : choice_of(parameters, "provider", "");
+    const auto provider = provider_of(parameters);
     if (path == "wan" && routers.empty())
       return refuse("the testbed has no router, which path wan crosses; say 'path: lan' in the campaign");
     auto to = attachment(*servers.front(), path, provider);

@@ -9,21 +9,23 @@
 
 namespace longhaul::orchestrator {
 
-/// The two ends of a cell's path, and those of further clients where a cell wants several.
+/// The two ends of a cell's path, and those of further clients where a cell wants several. A workload that runs by
+/// itself has one end, on the first client node: no server, no path.
 struct Link {
   std::string client;  ///< node names
   std::string server;
   std::string path;
-  Attachment from;                ///< the client's
+  Attachment from;                ///< the client's; of one by itself that of its provider, empty without a transport
   Attachment to;                  ///< the server's
   std::vector<Link> beside = {};  ///< from the further clients to the same server
+  bool alone() const { return server.empty(); }
   bool operator==(const Link& other) const {
     return client == other.client && server == other.server && from.address == other.from.address &&
            to.address == other.to.address && beside == other.beside;
   }
 };
 
-/// All paths that a link's traffic takes, one a client.
+/// All paths that a link's traffic takes, one a client; none where its workload runs by itself.
 std::vector<Link> paths_of(const Link& link);
 
 /// How many client nodes the cell takes that takes the most.

@@ -55,6 +55,7 @@ std::optional<double> headline(const RunRecord& record, const WorkloadSpec& work
 }
 
 Nanoseconds window_of(const WorkloadSpec& workload, const Cell& cell) {
+  if (find_parameter(workload.parameters, "duration") == nullptr) return kUnknownWindow;
   Nanoseconds total{0};
   for (const auto* name : {"warmup", "duration"}) {
     const auto* spec = find_parameter(workload.parameters, name);
@@ -75,7 +76,7 @@ Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& 
     const auto impairment = degen::make_impairment(degen::impairment_part(cell.cell.parameters));
     const auto round_trip = impairment ? impairment->forward.delay + impairment->back.delay : Nanoseconds{0};
     total += window_of(workload_of(campaign, cell), cell.cell) + kBetweenRuns + kRoundTripsBetween * round_trip;
-    if (blocks.emplace(run.repetition, cell.group).second) total += kNewBlock;
+    if (!cell.alone && blocks.emplace(run.repetition, cell.group).second) total += kNewBlock;
   }
   return total;
 }

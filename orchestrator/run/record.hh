@@ -1,6 +1,7 @@
 // Assembling a run's record. Pure.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,7 +35,8 @@ std::vector<std::int64_t> achieved(const degen::Report& report);
 /// The headline metric of a run; empty when no node measured it.
 std::optional<double> headline(const RunRecord& record, const WorkloadSpec& workload);
 
-/// How long a run takes by its parameters alone: warm-up and window. ns
+/// How long a run takes by its parameters alone: warm-up and window; kUnknownWindow where they do not say. ns
+inline constexpr Nanoseconds kUnknownWindow = std::chrono::seconds{1};
 Nanoseconds window_of(const WorkloadSpec& workload, const Cell& cell);
 
 /// The same with setting up and probing between the runs, as experience has it, for plans.

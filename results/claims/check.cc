@@ -13,27 +13,14 @@ namespace {
 
 namespace json = boost::json;
 
-// Each cell of another protocol with its eager twin.
-std::vector<Match> eager_twins(const std::vector<CellSummary>& cells) {
-  std::map<Parameters, const CellSummary*> eager;
-  for (const auto& cell : cells)
-    if (cell.usable > 0 && !cell.parameters.contains("protocol")) eager.emplace(cell.parameters, &cell);
+std::vector<Match> twins(const Claim& claim, const std::vector<CellSummary>& cells) {
   std::vector<Match> matches;
   for (const auto& cell : cells) {
-    auto twin = cell.parameters;
-    if (cell.usable == 0 || twin.erase("protocol") == 0) continue;
-    if (const auto it = eager.find(twin); it != eager.end() && it->second->workload == cell.workload)
-      matches.push_back({.cell = &cell, .rival = it->second, .x = 0});
+    if (cell.usable == 0 || cell.workload != claim.workload) continue;
+    for (const auto& other : cells)
+      if (other.usable > 0 && claim.twin(cell, other)) matches.push_back({.cell = &cell, .rival = &other, .x = 0});
   }
   return matches;
-}
-
-std::string group_of(const Claim& claim, const CellSummary& cell, const Vocabulary& vocabulary) {
-  if (claim.rival == Rival::sockets) return cell.provider;
-  if (claim.rival == Rival::none) return vocabulary.spelt(cell.workload, cell.parameters, "engine");
-  const auto spelt = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
-  return fmt::format("{} {}, {}", cell.transport == "tcp" ? "sockets beside " + cell.rival : cell.provider,
-                     spelt("protocol"), spelt("delay"));
 }
 
 // By group, then along the axis.
@@ -47,7 +34,7 @@ std::map<std::string, std::vector<Match>> matches_of(const Claim& claim, const s
     if (match.rival != nullptr && !claim.concerns(vocabulary.completed(match.rival->workload, match.rival->parameters)))
       continue;
     match.x = integer_of(parameters, claim.x);
-    matches[group_of(claim, *match.cell, vocabulary)].push_back(match);
+    matches[claim.group ? claim.group(*match.cell, vocabulary) : match.cell->provider].push_back(match);
   }
   for (auto& [group, list] : matches)
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
@@ -89,14 +76,15 @@ std::vector<Checked> check_claims(const Summary& summary, const Vocabulary& voca
   std::vector<Match> sockets;
   for (const auto& [rdma, rival] : partners(summary.cells, vocabulary))
     sockets.push_back({.cell = rdma, .rival = rival, .x = 0});
-  const auto eager = eager_twins(summary.cells);
   std::vector<Match> alone;
   for (const auto& cell : summary.cells)
     if (cell.usable > 0) alone.push_back({.cell = &cell, .rival = nullptr, .x = 0});
   std::vector<Checked> checked;
   for (const auto& claim : claims) {
     Checked one{.claim = &claim, .findings = {}};
-    const auto& candidates = claim.rival == Rival::sockets ? sockets : claim.rival == Rival::eager ? eager : alone;
+    const auto candidates = claim.rival == Rival::sockets ? sockets
+                            : claim.rival == Rival::twin  ? twins(claim, summary.cells)
+                                                          : alone;
     for (const auto& [group, matches] : matches_of(claim, candidates, vocabulary))
       one.findings.push_back(find(claim, group, matches));
     checked.push_back(std::move(one));

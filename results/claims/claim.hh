@@ -25,8 +25,8 @@ struct Match {
 /// What cells are compared with.
 enum class Rival {
   sockets,  ///< RDMA cells with sockets on the same network interface, all axes equal that both transports have
-  eager,    ///< cells of another protocol than eager with the eager one, all else equal, of either transport
-  none      ///< with what was asked of the WAN: `rival` is null, groups are degen's engines
+  twin,     ///< with the cells that Claim::twin says
+  none      ///< with nothing, or with what was asked: `rival` is null
 };
 
 /// One measured figure that a verdict rests on.
@@ -36,8 +36,7 @@ struct Evidence {
   Ratio ratio;
 };
 
-/// What one group of cells says: those of an RDMA provider; where rivals are `eager`, also of one protocol and delay;
-/// where there is none, those of one engine.
+/// What one group of cells says.
 struct Finding {
   std::string group;
   Verdict verdict = Verdict::not_decidable;
@@ -55,6 +54,10 @@ struct Claim {
   std::string metric;  ///< the plot's
   std::string x;       ///< the plot's axis: a parameter
   Rival rival = Rival::sockets;
+  /// With Rival::twin: whether the first cell is to be compared with the second.
+  std::function<bool(const CellSummary&, const CellSummary&)> twin = {};
+  /// Which cells belong together; empty: those of an RDMA provider.
+  std::function<std::string(const CellSummary&, const Vocabulary&)> group = {};
   /// Which cells of the workload it speaks of; the parameters are complete.
   std::function<bool(const Parameters&)> concerns;
   /// The verdict on one group's matches, by x; there is at least one.
@@ -62,6 +65,15 @@ struct Claim {
   /// A figure that a software provider or an emulated processor cannot decide: why. Empty: they can.
   std::string needs_hardware = {};
 };
+
+/// All claims that the project tests, in the order of PAPERS.md.
+const std::vector<Claim>& all_claims();
+
+/// Equal in all parameters but these.
+bool same_but(const CellSummary& a, const CellSummary& b, std::initializer_list<const char*> axes);
+
+/// A claim's axis at a match, as people read it: "size 64KiB".
+std::string place(const Claim& claim, const Match& match);
 
 /// Whether an axis is this word; false where it is absent.
 bool is(const Parameters& parameters, const char* name, const char* word);

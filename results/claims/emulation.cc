@@ -130,22 +130,25 @@ Finding as_asked(const Claim&, const std::vector<Match>& matches) {
 }  // namespace
 
 Claim emulation_claim() {
-  return {.id = "W11",
-          .source = "RDMA over IP in a WAN (2005), section 3: the delay emulator",
-          .statement =
-              "The emulated WAN delays each packet from its own arrival: bursts keep their spacing, delays do not add "
-              "up; and what is asked for in jitter, loss, duplication and reordering is what packets meet.",
-          .criterion =
-              "the length of a burst stays within a factor of 1.25, each share asked for lies within the interval of "
-              "what was measured, each jitter within 1 % (emulated: 5 %) of it, and nothing is lost, duplicated or "
-              "reordered unasked (delays: a run "
-              "off its tolerance is refused and does not count)",
-          .workload = "packets",
-          .metric = "variation",
-          .x = "delay",
-          .rival = Rival::none,
-          .concerns = [](const Parameters& p) { return integer_of(p, "delay") > 0; },
-          .check = as_asked};
+  return {
+      .id = "W11",
+      .source = "RDMA over IP in a WAN (2005), section 3: the delay emulator",
+      .statement =
+          "The emulated WAN delays each packet from its own arrival: bursts keep their spacing, delays do not add "
+          "up; and what is asked for in jitter, loss, duplication and reordering is what packets meet.",
+      .criterion =
+          "the length of a burst stays within a factor of 1.25, each share asked for lies within the interval of "
+          "what was measured, each jitter within 1 % (emulated: 5 %) of it, and nothing is lost, duplicated or "
+          "reordered unasked (delays: a run "
+          "off its tolerance is refused and does not count)",
+      .workload = "packets",
+      .metric = "variation",
+      .x = "delay",
+      .rival = Rival::none,
+      .group = [](const CellSummary& cell,
+                  const Vocabulary& vocabulary) { return vocabulary.spelt(cell.workload, cell.parameters, "engine"); },
+      .concerns = [](const Parameters& p) { return integer_of(p, "delay") > 0; },
+      .check = as_asked};
 }
 
 }  // namespace longhaul::results

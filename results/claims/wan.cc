@@ -30,12 +30,16 @@ bool no_delay(const Parameters& parameters) {
   return integer_of(parameters, "delay") == 0 && integer_of(parameters, "delay_back") == 0;
 }
 
-Kind kind_of(const std::string& axis) {
-  return axis == "size" ? Kind::size : Kind::duration;
+// A protocol with addresses and the eager one, all else equal.
+bool has_eager_twin(const CellSummary& cell, const CellSummary& other) {
+  return cell.parameters.contains("protocol") && !other.parameters.contains("protocol") &&
+         same_but(cell, other, {"protocol"});
 }
 
-std::string place(const Claim& claim, const Match& match) {
-  return claim.x + " " + format_quantity(kind_of(claim.x), match.x);
+std::string by_protocol(const CellSummary& cell, const Vocabulary& vocabulary) {
+  const auto spelt = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
+  return fmt::format("{} {}, {}", cell.transport == "tcp" ? "sockets beside " + cell.rival : cell.provider,
+                     spelt("protocol"), spelt("delay"));
 }
 
 // sockets / RDMA where lower is better, RDMA / sockets where higher is: above 1, RDMA is ahead.
@@ -119,9 +123,9 @@ Finding lead_shrinks(const Claim& claim, const std::vector<Match>& matches) {
   const auto said = [](Judgement one, const char* yes, const char* no, const char* unsure) {
     return one == Judgement::yes ? yes : one == Judgement::no ? no : unsure;
   };
-  const auto reason = fmt::format("{}; from the first to the last delay the lead {} ({:.3g} to {:.3g})",
+  const auto reason = fmt::format("{}; from the first to the last delay the ratio {} ({:.3g} to {:.3g})",
                                   said(ahead, "RDMA is ahead", "RDMA is not ahead", "a lead of RDMA is not shown"),
-                                  said(shrinks, "shrinks", "grows", "is not shown to change"),
+                                  said(shrinks, "falls", "rises", "is not shown to change"),
                                   series.ratios.front().value, series.ratios.back().value);
   return conclude(all_of({shrinks, ahead}), reason, std::move(series.evidence));
 }
@@ -338,8 +342,13 @@ const std::vector<Claim>& wan_claims() {
        .workload = "rendezvous",
        .metric = "transfer",
        .x = "size",
-       .rival = Rival::eager,
-       .concerns = [](const Parameters& p) { return on_wan(p) && !no_delay(p); },
+       .rival = Rival::twin,
+       .twin = has_eager_twin,
+       .group = by_protocol,
+       .concerns =
+           [](const Parameters& p) {
+             return on_wan(p) && !no_delay(p) && is(p, "strategy", "preregistered") && is(p, "reuse", "same");
+           },
        .check = eager_is_ahead},
       emulation_claim(),
   };

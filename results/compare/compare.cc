@@ -8,8 +8,10 @@
 namespace longhaul::results {
 namespace {
 
-bool nothing_but_zero(const std::vector<double>& values) {
-  return !values.empty() && std::all_of(values.begin(), values.end(), [](double value) { return value == 0; });
+bool same_throughout(const std::vector<double>& first, const std::vector<double>& second) {
+  if (first.empty() || second.empty()) return false;
+  const auto same = [&](double value) { return value == first.front(); };
+  return std::all_of(first.begin(), first.end(), same) && std::all_of(second.begin(), second.end(), same);
 }
 
 std::string spell(const CellSummary& cell, const Vocabulary& vocabulary) {
@@ -96,8 +98,8 @@ Comparison compare(const Summary& first, const Summary& second, const Vocabulary
         one.agrees = one.ratio->interval->contains(1);
         ++(*one.agrees ? result.agreeing : result.disagreeing);
         result.expected_by_chance += 1 - one.ratio->interval->level;
-      } else if (nothing_but_zero(metric.values) && nothing_but_zero(theirs->values)) {
-        one.agrees = true;  // no packet was lost in either: there is no ratio, and no doubt
+      } else if (same_throughout(metric.values, theirs->values)) {
+        one.agrees = true;  // no packet was lost in either, or it was computed: there is no interval, and no doubt
         ++result.agreeing;
       } else {
         ++result.undecided;
@@ -132,7 +134,7 @@ std::string to_text(const Comparison& comparison, const Vocabulary& vocabulary) 
     text += fmt::format("{:>12}  {:>12}  {:>8}  {:<20}  {:<9}  {} {}\n", shown(cell.first, cell.unit),
                         shown(cell.second, cell.unit), cell.ratio ? fmt::format("{:.3f}", cell.ratio->value) : "",
                         bounded ? fmt::format("[{:.3f}, {:.3f}]", cell.ratio->interval->low, cell.ratio->interval->high)
-                        : cell.agrees ? "0 in every run"
+                        : cell.agrees ? "same in every run"
                                       : "too few runs",
                         cell.agrees ? (*cell.agrees ? "agrees" : "DIFFERS") : "undecided", cell.metric,
                         spell(cell, vocabulary));

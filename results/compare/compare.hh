@@ -21,7 +21,8 @@ struct CellComparison {
   double first = 0;  ///< medians, base unit
   double second = 0;
   std::optional<Ratio> ratio;  ///< second / first
-  std::optional<bool> agrees;  ///< its interval contains 1, or both are 0 in every run; empty: too few runs to say
+  std::optional<bool>
+      agrees;  ///< its interval contains 1, or all runs of both say the same; empty: too few runs to say
 };
 
 struct Comparison {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "results/report/alone.hh"
+
 namespace longhaul::results {
 namespace {
 
@@ -149,6 +151,8 @@ std::string course_of(const Pairing& pairing) {
 Answer answer_of(const Summary& summary, const std::vector<Pairing>& pairings, const Vocabulary& vocabulary) {
   Answer result{.question = "Is RDMA better than sockets on this link, and up to which delay?", .answer = {}};
   if (pairings.empty()) {
+    if (auto best = best_alone(summary, vocabulary); !best.empty())
+      return {.question = "What gives the best figures?", .answer = std::move(best)};
     const auto measured =
         std::count_if(summary.cells.begin(), summary.cells.end(), [](const auto& cell) { return cell.usable > 0; });
     result.answer =

@@ -14,7 +14,8 @@ struct Answer {
   std::string answer;
 };
 
-/// From the pairs of the headline metric alone.
+/// From the pairs of the headline metric alone; where nothing is compared with sockets, of the cells that cross no
+/// path.
 Answer answer_of(const Summary& summary, const std::vector<Pairing>& pairings, const Vocabulary& vocabulary);
 
 /// "RDMA ahead up to about 7.2 ms, then no difference shown", "RDMA ahead at every delay; ..." of one pair.

@@ -71,7 +71,8 @@ std::string integer_or_default(const CellSummary& cell, const Vocabulary& vocabu
 
 void add_line(std::string& text, const CellSummary& cell, const MetricSummary& metric, const Vocabulary& vocabulary) {
   const auto word = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
-  const bool wan = !cell.transport.empty() && word("path") != "lan";
+  const bool crosses = !cell.transport.empty() && !vocabulary.alone(cell.workload);
+  const bool wan = crosses && word("path") != "lan";
   const bool measured = !metric.values.empty();
   const auto asked = [&](const AchievedDelay& delay) {
     return wan ? trimmed(static_cast<double>(delay.asked) / 1000) : std::string{};
@@ -92,7 +93,7 @@ void add_line(std::string& text, const CellSummary& cell, const MetricSummary& m
   line.add(interval(&Interval::low)).add(interval(&Interval::high)).add(in_unit(metric.p99, metric.unit));
   line.add(boost::describe::enum_to_string(cell.status, "?"));
   line.add(asked(cell.back)).add(microseconds(cell.back.achieved));
-  line.add(cell.transport.empty() ? std::string{} : word("path")).add(wan ? word("engine") : std::string{});
+  line.add(crosses ? word("path") : std::string{}).add(wan ? word("engine") : std::string{});
   line.add(cell.topology).add(params_of(cell));
   text += line.end();
 }

@@ -2,7 +2,7 @@
 
 #include "model/codec.hh"
 #include "results/claims/json.hh"
-#include "results/claims/wan.hh"
+#include "results/report/alone.hh"
 #include "results/report/report.hh"
 #include "results/summary/expectation.hh"
 
@@ -99,6 +99,15 @@ const ParameterSpec* surface_axis(const WorkloadSpec& spec) {
   return find_parameter(spec.parameters, spec.plot_axis == "delay" ? "size" : spec.plot_axis);
 }
 
+// What crosses no path has a size only as any other axis.
+void show_alone(json::object& cell, const CellSummary& summary, const AloneAxes& axes) {
+  json::object conditions;
+  for (const auto& [name, spelt] : axes.conditions_of(summary)) conditions[name] = spelt;
+  cell["conditions"] = std::move(conditions);
+  cell["variant"] = axes.variant_of(summary);
+  cell["size"] = nullptr;
+}
+
 json::object cell_data(const CellSummary& cell, const Summary& summary, const Vocabulary& vocabulary,
                        bool distributions) {
   json::object runs;
@@ -184,7 +193,8 @@ json::array workloads_data(const Summary& summary, const Vocabulary& vocabulary)
                                         {"unit", metric.unit},
                                         {"better", boost::describe::enum_to_string(metric.better, "?")},
                                         {"help", metric.help}});
-    json::object workload{{"name", spec.name}, {"summary", spec.summary}, {"metrics", std::move(metrics)}};
+    json::object workload{
+        {"name", spec.name}, {"summary", spec.summary}, {"alone", runs_alone(spec)}, {"metrics", std::move(metrics)}};
     if (const auto* axis = surface_axis(spec))
       workload["surface"] =
           json::object{{"name", axis->name}, {"kind", boost::describe::enum_to_string(axis->kind, "?")}};
@@ -227,9 +237,14 @@ json::object campaign_data(const Manifest& manifest) {
 json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool distributions) {
   const auto pairings = pair_transports(summary.cells, vocabulary);
   const auto answer = answer_of(summary, pairings, vocabulary);
-  const auto claims = check_claims(summary, vocabulary, wan_claims());
+  const auto claims = check_claims(summary, vocabulary, all_claims());
   json::array cells;
-  for (const auto& cell : summary.cells) cells.emplace_back(cell_data(cell, summary, vocabulary, distributions));
+  const AloneAxes axes{summary, vocabulary};
+  for (const auto& cell : summary.cells) {
+    auto object = cell_data(cell, summary, vocabulary, distributions);
+    if (vocabulary.alone(cell.workload)) show_alone(object, cell, axes);
+    cells.emplace_back(std::move(object));
+  }
   json::array pairs;
   for (const auto& pairing : pairings) pairs.emplace_back(pair_data(pairing, vocabulary));
   auto testbed = codec::encode(summary.manifest.testbed);

@@ -2,7 +2,6 @@
 
 #include "common/replace_file.hh"
 #include "results/claims/check.hh"
-#include "results/claims/wan.hh"
 #include "results/report/answer.hh"
 
 namespace longhaul::results {
@@ -17,7 +16,7 @@ Result<void> put(Written& written, const std::filesystem::path& path, const std:
 }  // namespace
 
 std::string claims_of(const Summary& summary, const Vocabulary& vocabulary) {
-  return to_json(check_claims(summary, vocabulary, wan_claims()), summary);
+  return to_json(check_claims(summary, vocabulary, all_claims()), summary);
 }
 
 std::string headline_of(const Summary& summary, const Vocabulary& vocabulary) {

@@ -43,6 +43,7 @@ std::optional<Interval> median_interval(std::span<const double> values, double l
 std::optional<double> precision(std::span<const double> values, double level) {
   const auto interval = median_interval(values, level);
   const double centre = median(values);
+  if (interval && interval->low == interval->high) return 0.0;  // also where it is computed, or 0 in every run
   if (!interval || centre == 0) return std::nullopt;
   return (interval->high - interval->low) / 2 / std::abs(centre);
 }

@@ -26,8 +26,8 @@ double median(std::span<const double> values);
 /// small for the level (95 % needs 6). Conover, Practical Nonparametric Statistics (3rd ed.), section 3.2.
 std::optional<Interval> median_interval(std::span<const double> values, double level = 0.95);
 
-/// Half the width of the interval against the median: what a campaign calls precision. Empty without an interval, or at
-/// 0.
+/// Half the width of the interval against the median: what a campaign calls precision. 0 where all of it is one value,
+/// as of what is computed; else empty without an interval, or at a median of 0.
 std::optional<double> precision(std::span<const double> values, double level = 0.95);
 
 /// a over b, two independent sets of runs.

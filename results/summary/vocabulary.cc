@@ -25,6 +25,11 @@ const MetricSpec* Vocabulary::metric(std::string_view workload_name, std::string
   return nullptr;
 }
 
+bool Vocabulary::alone(std::string_view workload_name) const {
+  const auto* owner = workload(workload_name);
+  return owner != nullptr && runs_alone(*owner);
+}
+
 bool Vocabulary::of_one_transport(std::string_view workload_name, std::string_view name) const {
   const auto* spec = parameter(workload_name, name);
   return spec != nullptr && !spec->transport.empty();

@@ -19,6 +19,9 @@ struct Vocabulary {
   const ParameterSpec* parameter(std::string_view workload, std::string_view name) const;
   const MetricSpec* metric(std::string_view workload, std::string_view name) const;
 
+  /// Whether its cells cross no path: one process on one node. False where it is unknown.
+  bool alone(std::string_view workload) const;
+
   /// Whether only one transport has this axis: then it tells series apart, and is no condition that two transports
   /// share.
   bool of_one_transport(std::string_view workload, std::string_view name) const;

@@ -21,7 +21,15 @@ std::vector<WorkloadSpec> catalog() {
                      {.name = "min_samples", .kind = Kind::count, .fallback = Value{1}},
                      {.name = "verify", .kind = Kind::flag, .fallback = Value{0}},
                      {.name = "congestion_control", .kind = Kind::choice, .transport = "tcp"}};
-  return {spec};
+  WorkloadSpec alone;
+  alone.name = "simulation";
+  alone.roles = {Role::local};
+  alone.transports = {};
+  alone.parameters = {{.name = "policy", .kind = Kind::choice, .punctuation = ":="}};
+  WorkloadSpec card = alone;
+  card.name = "registration";
+  card.transports = {"rdma"};
+  return {spec, alone, card};
 }
 
 StartRequest client() {
@@ -55,6 +63,27 @@ TEST(BenchCommand, AServerIsToldByItsClient) {
   request.parameters = {{"size", Value{1024}}};
   EXPECT_THAT(*bench_command("/bench", request, catalog()),
               ElementsAre("/bench", "latency", "--listen", "--port=0", "--bind=10.0.0.1"));
+}
+
+TEST(BenchCommand, WhatRunsAloneHasNoPeer) {
+  StartRequest request{.run_id = "r", .role = Role::local, .workload = "simulation"};
+  request.parameters = {{"policy", Value{"mrrc:frequent=0.6"}}};
+  EXPECT_THAT(*bench_command("/bench", request, catalog()),
+              ElementsAre("/bench", "simulation", "--policy=mrrc:frequent=0.6"));
+  request.transport = "rdma";
+  EXPECT_THAT(error(request), HasSubstr("workload simulation has no transport"));
+  request.transport = "";
+  request.device = "rxe0";
+  EXPECT_THAT(error(request), HasSubstr("workload simulation has no transport"));
+  request.workload = "registration";
+  EXPECT_THAT(error(request), HasSubstr("workload registration runs over rdma, not over ''"));
+  request.transport = "rdma";
+  request.bind = "10.0.0.1";
+  EXPECT_THAT(*bench_command("/bench", request, catalog()),
+              ElementsAre("/bench", "registration", "--transport=rdma", "--bind=10.0.0.1", "--device=rxe0",
+                          "--policy=mrrc:frequent=0.6"));
+  request.role = Role::client;
+  EXPECT_THAT(error(request), HasSubstr("has no role 'client'"));
 }
 
 TEST(BenchCommand, IsTheWhitelist) {

@@ -88,6 +88,12 @@ TEST(Messages, ChecksAStart) {
   EXPECT_THAT(with([](auto& s) { s.run_id = "a b"; }), HasSubstr("start.run_id"));
   EXPECT_THAT(with([](auto& s) { s.workload = "--help"; }), HasSubstr("start.workload"));
   EXPECT_THAT(with([](auto& s) { s.transport = "udp"; }), HasSubstr("start.transport: expected tcp or rdma"));
+  EXPECT_THAT(with([](auto& s) { s.transport = ""; }), HasSubstr("start.transport: expected tcp or rdma"));
+  EXPECT_EQ(with([](auto& s) {
+              s.role = Role::local;
+              s.transport = s.device = s.bind = "";
+            }),
+            "");
   EXPECT_THAT(with([](auto& s) { s.device = "x; rm -rf /"; }), HasSubstr("start.device"));
   EXPECT_THAT(with([](auto& s) { s.device = "-x"; }), HasSubstr("start.device"));
   EXPECT_THAT(with([](auto& s) { s.bind = "localhost"; }), HasSubstr("start.bind: expected a numeric"));

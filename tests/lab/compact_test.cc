@@ -1,59 +1,15 @@
 // One VM holds client, server and router: the peers, the bench and degen by hand, as a user would use them.
-#include <gtest/gtest.h>
 #include <signal.h>
 
-#include <memory>
 #include <thread>
 
-#include "tests/lab/lab_fixture.hh"
+#include "tests/lab/compact.hh"
 
 namespace longhaul::testing {
 namespace {
 
 namespace json = boost::json;
 using namespace std::chrono_literals;
-
-class CompactLab : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    lab_ = std::make_unique<BootedLab>("compact");
-    lab_->install("client", "degen_traffic");
-  }
-  static void TearDownTestSuite() { lab_.reset(); }
-  static BootedLab& lab() { return *lab_; }
-
-  /// Runs the latency workload by hand, both ends; the client's exit code, JSON on standard output.
-  static Outcome latency(const std::string& provider, const std::string& options) {
-    return by_hand("latency", provider, options);
-  }
-  static Outcome by_hand(const std::string& workload, const std::string& provider, const std::string& options) {
-    const std::string s = provider == "rxe" ? "" : "_SIW";
-    return lab().on("client", "taskset 2 longhaul-bench " + workload + " --listen --once --bind $LONGHAUL_PEER" + s +
-                                  " >/dev/null 2>/tmp/server.log & p=$!\n" +
-                                  wait_until("ss -Hltn 'sport = :7470' | grep -q .") + "taskset 1 longhaul-bench " +
-                                  workload + " --connect $LONGHAUL_PEER" + s + " --bind $LONGHAUL_ADDR" + s +
-                                  (options.find("--duration") == std::string::npos ? " --duration 200ms" : "") +
-                                  " --json " + options +
-                                  "; e=$?\n"
-                                  "kill $p 2>/dev/null; wait; exit $e");
-  }
-
-  /// Holds an impairment with `degen apply` and lets probes pass; the state as `degen show --json` tells it.
-  static json::value applied(const std::string& options, int probes = 60) {
-    lab().must("router", "degen apply " + options + " --for 60s >/tmp/apply.log 2>&1 & sleep 1.5");
-    lab().must("client", "/tmp/degen_traffic probe $LONGHAUL_ADDR $LONGHAUL_PEER " + std::to_string(probes));
-    return json::parse(lab().must("router", "degen show --json"));
-  }
-  static void clear() {
-    // Its time may be over already.
-    if (!lab().processes("router", "degen apply ").empty())
-      static_cast<void>(lab().signal("router", "INT", "degen apply "));
-    lab().must("router", "sleep 0.3; degen clear --force >/dev/null");
-  }
-
- private:
-  static inline std::unique_ptr<BootedLab> lab_;
-};
 
 TEST_F(CompactLab, StatusTellsOfIt) {
   const auto status = longhaul({"lab", "status", "--json"});

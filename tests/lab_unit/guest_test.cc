@@ -1,9 +1,14 @@
 #include "lab/guest.hh"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 
+#include "lab/services.hh"
 #include "tests/lab_unit/plans.hh"
 
 namespace longhaul::lab {
@@ -35,6 +40,96 @@ TEST(Guest, WhoReceivesIsSteeredWhereNodesShareAMachine) {
   };
   EXPECT_THAT(script(Topology::compact), HasSubstr("mkfifo -m 0620 $f\nchown 0:1000 $f\n"));
   EXPECT_THAT(script(Topology::full), HasSubstr("(no "));
+}
+
+/// The tracing service over a folder in the place of the kernel's, fed with these lines; what it left there and said.
+class Tracing : public testing::Test {
+ protected:
+  Tracing() {
+    std::filesystem::create_directories(root_ / "tracing");
+    for (const char* file : {"tracing_on", "current_tracer", "set_ftrace_pid", "buffer_size_kb", "trace_options"})
+      std::ofstream(root_ / "tracing" / file) << "-\n";
+    // The kernel's says this while nothing is in it.
+    std::ofstream(root_ / "tracing/set_ftrace_filter") << "#### all functions enabled ####\n";
+    std::ofstream(root_ / "tracing/trace") << "a trace\n";
+  }
+  ~Tracing() override { std::filesystem::remove_all(root_); }
+
+  void feed(const std::string& lines) {
+    std::string script = tracing_script();
+    const auto replace = [&](const std::string& from, const std::string& to) {
+      for (std::size_t at = 0; (at = script.find(from, at)) != std::string::npos; at += to.size())
+        script.replace(at, from.size(), to);
+    };
+    replace("/sys/kernel/tracing", (root_ / "tracing").string());
+    replace("/run/longhaul/tracing", (root_ / "run/tracing").string());
+    replace("chown ", ": chown ");
+    // The end of the lines is the end of the service.
+    replace("done <>$f\n", "done <<'E'\n" + lines + "E\nexit 0\n");
+    FILE* shell = ::popen("dash", "w");
+    std::fwrite(script.data(), 1, script.size(), shell);
+    EXPECT_EQ(::pclose(shell), 0);
+  }
+  std::string text(const std::string& file) const {
+    std::ifstream in(root_ / file);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  bool exists(const std::string& file) const { return std::filesystem::exists(root_ / file); }
+
+  const std::filesystem::path root_ = std::filesystem::path(testing::TempDir()) / fmt::format("tracing-{}", ::getpid());
+  const std::string me_ = fmt::format("{}", ::getpid());
+};
+
+TEST_F(Tracing, StartsForOneThreadAndTheseFunctions) {
+  feed("start one-1 " + me_ + " ib_umem_get rxe_mr_init_user\n");
+  EXPECT_TRUE(exists("run/tracing-one-1.on"));
+  EXPECT_EQ(text("tracing/set_ftrace_pid"), me_ + "\n");
+  EXPECT_EQ(text("tracing/set_ftrace_filter"), "\nib_umem_get\nrxe_mr_init_user\n");
+  EXPECT_EQ(text("tracing/current_tracer"), "function_graph\n");
+  EXPECT_EQ(text("tracing/tracing_on"), "1\n");
+}
+
+TEST_F(Tracing, StopLeavesTheTextAndATracerThatIsOff) {
+  feed("start one " + me_ + " ib_umem_get\nstop other\nstop one\n");
+  EXPECT_TRUE(exists("run/tracing-one.txt"));
+  EXPECT_FALSE(exists("run/tracing-other.txt"));
+  EXPECT_FALSE(exists("run/tracing-one.on"));
+  EXPECT_EQ(text("tracing/current_tracer"), "nop\n");
+  EXPECT_EQ(text("tracing/set_ftrace_filter"), "\n");
+  EXPECT_EQ(text("tracing/tracing_on"), "0\n");
+}
+
+TEST_F(Tracing, WhoHasTheTracerKeepsItWhileItLives) {
+  feed("start one " + me_ + " ib_umem_get\nstart two " + me_ + " ib_umem_get\n");
+  EXPECT_TRUE(exists("run/tracing-one.on"));
+  EXPECT_FALSE(exists("run/tracing-two.on"));
+}
+
+TEST_F(Tracing, LinesThatAreNotAsTheyShouldBeAreLeftUnanswered) {
+  const std::vector<std::string> lines{"start ../one " + me_ + " f", "start one 12x f",         "start one " + me_,
+                                       "start one " + me_ + " f;g",  "start one " + me_ + " *", "start one 999999999 f",
+                                       "begin one " + me_ + " f"};
+  for (const std::string& line : lines) {
+    feed(line + "\n");
+    EXPECT_EQ(text("tracing/current_tracer"), "nop\n") << line;
+    EXPECT_FALSE(exists("run/tracing-one.on")) << line;
+  }
+}
+
+TEST(Guest, EndsAreTracedTheRouterIsNot) {
+  const auto script = [](Topology topology, const char* node) {
+    const Plan plan = plan_of(topology);
+    return file_of(plan.machine_of(*plan.find(node)), "/etc/longhaul/service/keep-tracing");
+  };
+  EXPECT_EQ(script(Topology::compact, "server"), tracing_script());
+  EXPECT_EQ(script(Topology::full, "server"), tracing_script());
+  EXPECT_THAT(script(Topology::full, "router"), HasSubstr("(no "));
+}
+
+TEST(Guest, HugePagesWhereThereIsMemoryForThem) {
+  EXPECT_THAT(file_of(plan_of(Topology::compact).machines[0], "/etc/longhaul/setup"), HasSubstr("vm/nr_hugepages"));
+  for (const PlannedMachine& machine : plan_of(Topology::full).machines)
+    EXPECT_THAT(file_of(machine, "/etc/longhaul/setup"), Not(HasSubstr("nr_hugepages")));
 }
 
 TEST(Guest, OnlyDegenIsPrivileged) {
@@ -78,7 +173,8 @@ TEST(Guest, ProgramsThatAreMissingAreLeftOut) {
       .topology = Topology::compact, .directory = "/run/l", .programs = {"longhaul-bench"}, .host_ports = {1, 2, 3, 4}};
   const Plan plan = make_plan(options);
   EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"),
-            "::respawn:/etc/longhaul/service/keep-steering\n::respawn:/etc/longhaul/service/keep-dropbear\n"
+            "::respawn:/etc/longhaul/service/keep-steering\n::respawn:/etc/longhaul/service/keep-tracing\n"
+            "::respawn:/etc/longhaul/service/keep-dropbear\n"
             "::once:/etc/longhaul/ready\n");
   // 41001 = A029
   EXPECT_THAT(file_of(plan.machines[0], "/etc/longhaul/ready"), Not(HasSubstr("A029")));

@@ -31,6 +31,26 @@ TEST(Parameter, FreeTextCannotSmuggleOptionsOrPaths) {
   for (const auto* bad : {"", "--listen", "../x", "a b", "a;b"}) EXPECT_FALSE(parse_value(kDevice, bad)) << bad;
 }
 
+TEST(Parameter, FreeTextHoldsThePunctuationThatItsSpecAdmits) {
+  const ParameterSpec policy{.name = "policy", .kind = Kind::choice, .choices = {}, .punctuation = ":="};
+  EXPECT_TRUE(parse_value(policy, "mrrc:frequent=0.6"));
+  const auto refused = parse_value(policy, "lru,mrrc");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "expected letters, digits, ':', '=', '_', '.' or '-', at most 200, got 'lru,mrrc'");
+  EXPECT_FALSE(parse_value(policy, "-lru"));
+  EXPECT_FALSE(parse_value(kDevice, "mrrc:frequent"));
+}
+
+TEST(Workload, RunsAloneWhereItsOnlyRoleIsLocal) {
+  WorkloadSpec spec;
+  EXPECT_FALSE(runs_alone(spec));
+  spec.roles = {Role::client, Role::server};
+  EXPECT_FALSE(runs_alone(spec));
+  spec.roles = {Role::local};
+  EXPECT_TRUE(runs_alone(spec));
+}
+
 TEST(Parameter, WrongTypesOfAMessageAreRefused) {
   EXPECT_FALSE(check_value(kSize, Value{"64"}));
   EXPECT_FALSE(check_value(kOp, Value{7}));

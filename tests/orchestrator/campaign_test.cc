@@ -80,10 +80,34 @@ INSTANTIATE_TEST_SUITE_P(
               "c.yaml:5:10: unknown key 'mni' in repeat; did you mean 'min'? It takes min, max, precision"}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Alone, WrongCampaign,
+    ::testing::Values(
+        Wrong{"name: n\nworkload: solo\n" + kSeries,
+              "c.yaml:4:6: axis 'transport' does not apply: workload solo runs on one node by itself and has no "
+              "transport; leave it out here, and give it to the experiments that need it"},
+        Wrong{"name: n\nworkload: solo\naxes: {policy: [lru, mrrc], delay: [0, 5ms]}\n",
+              "c.yaml:3:29: axis 'delay' does not apply: workload solo runs on one node by itself and has no "
+              "transport; leave it out here, and give it to the experiments that need it"},
+        Wrong{"name: n\nworkload: card\n" + kSeries + "fixed: {path: lan}\n",
+              "c.yaml:5:9: axis 'path' does not apply: workload card runs on one node by itself, nothing of it crosses "
+              "a path; leave it out here, and give it to the experiments that need it"},
+        Wrong{"name: n\nworkload: card\nseries: [{transport: rdma, provider: rxe}]\nfixed: {rival: rxe}\n",
+              "c.yaml:4:9: axis 'rival' does not apply: workload card runs on one node by itself, nothing of it "
+              "crosses a path; leave it out here, and give it to the experiments that need it"},
+        Wrong{"name: n\nworkload: card\naxes: {size: [1KiB]}\n",
+              "c.yaml:1:1: a cell without transport; give 'transport: rdma' in series, axes or fixed"},
+        Wrong{"name: n\nworkload: card\nseries: [{transport: tcp}]\n",
+              "c.yaml:3:10: workload card does not run over tcp; give 'transport: rdma'"},
+        Wrong{"name: n\nworkload: card\nseries: [{transport: rdma}]\n",
+              "c.yaml:3:10: transport rdma without provider; name the RDMA driver, such as 'provider: rxe'"},
+        Wrong{"name: n\nworkload: solo\naxes: {polcy: [lru]}\n",
+              "c.yaml:3:8: unknown axis 'polcy'; did you mean 'policy'?"}));
+
+INSTANTIATE_TEST_SUITE_P(
     Meaning, WrongCampaign,
     ::testing::Values(
         Wrong{"name: n\nworkload: pinf\n",
-              "c.yaml:2:11: unknown workload 'pinf'; did you mean 'ping'? There is ping, pong"},
+              "c.yaml:2:11: unknown workload 'pinf'; did you mean 'ping'? There is ping, pong, solo, card"},
         Wrong{kHead + kSeries + "axes: {dealy: [1ms]}\n", "c.yaml:5:8: unknown axis 'dealy'; did you mean 'delay'?"},
         Wrong{kHead + kSeries + "axes: {delay: [5]}\n",
               "c.yaml:5:16: axis 'delay': expected a duration such as 5ms, 1.5us or 2s, got '5': the unit is missing"},
@@ -198,6 +222,31 @@ TEST(Campaign, ExperimentsTakeWhatTheyLeaveOutFromTheTop) {
   EXPECT_EQ(workload_of(*campaign, cells->at(4)).name, "pong");
   EXPECT_EQ(describe(*campaign, cells->at(1)), "ping rdma rxe delay 1ms");
   EXPECT_EQ(describe(*campaign, cells->at(5)), "pong tcp beside rxe size 1KiB");
+}
+
+TEST(Campaign, WhatRunsAloneHasItsOwnAxesAndABlockOfItsOwn) {
+  const auto campaign = testing::read(
+      "name: n\nexperiments:\n"
+      "  - {workload: solo, axes: {policy: [lru, mrrc], capacity: [4KiB, 1MiB]}}\n"
+      "  - {workload: card, series: [{transport: rdma, provider: rxe}]}\n"
+      "  - {workload: solo, series: [{policy: sieve}]}\n"
+      "  - {workload: ping, series: [{transport: rdma, provider: rxe}]}\n");
+  ASSERT_TRUE(campaign) << campaign.error().message;
+  const auto cells = expand(*campaign);
+  ASSERT_TRUE(cells) << cells.error().message;
+  std::vector<std::string> texts;
+  for (const auto& cell : *cells) texts.push_back(canonical(cell.cell));
+  EXPECT_THAT(texts, ::testing::ElementsAre("solo", "solo;capacity=1048576", "solo;policy=mrrc",
+                                            "solo;capacity=1048576;policy=mrrc", "card;provider=rxe;transport=rdma",
+                                            "solo;policy=sieve", "ping;provider=rxe;transport=rdma"));
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_TRUE(cells->at(i).alone);
+    EXPECT_EQ(cells->at(i).group, cells->front().group);
+    EXPECT_EQ(cells->at(i).unsupported, "");
+  }
+  EXPECT_FALSE(cells->at(6).alone);
+  EXPECT_NE(cells->at(6).group, cells->front().group);
+  EXPECT_EQ(describe(*campaign, cells->at(3)), "solo policy mrrc capacity 1MiB");
 }
 
 TEST(Campaign, LeavesOutWhatATransportDoesNotHaveAndMergesWhatIsEqualThen) {

@@ -26,47 +26,16 @@ class FakeControl : public NodeControl {
     workload_ = request.workload;
     world_.running.insert(node_.name + " " + request.run_id);
     if (request.role == Role::server) push(request.run_id, event(BenchEventKind::ready, 7000));
+    if (request.role == Role::local) {
+      world_.alone.push_back(request);
+      run(request.run_id, true);
+    }
     co_return Result<void>{};
   }
 
   Awaitable<Result<void>> connect_client(agents::ConnectRequest request) override {
     if (!connected()) co_return lost();
-    const auto behaviour = world_.behave(request.run_id);
-    world_.started.push_back(request.run_id);
-    world_.on_start(request.run_id);
-    push(request.run_id, event(BenchEventKind::ready, 0));
-    if (behaviour.hangs) co_return Result<void>{};
-    if (behaviour.status == Status::unsupported || behaviour.status == Status::failed) {
-      auto last = event(behaviour.status == Status::failed ? BenchEventKind::failed : BenchEventKind::unsupported, 0);
-      last.message = "as told";
-      push(request.run_id, last);
-      exit_of(node_.name, request.run_id);
-      co_return Result<void>{};
-    }
-    push(request.run_id, event(BenchEventKind::window_start, 0));
-    if (behaviour.kills_agent) {
-      world_.alive.erase(node_.name);
-      co_return Result<void>{};
-    }
-    world_.drift = behaviour.drift;
-    if (behaviour.loses_wan) {
-      world_.impaired = false;
-      world_.applied.clear();
-    }
-    auto stop = event(BenchEventKind::window_stop, 0);
-    stop.time = 2'000'000;
-    push(request.run_id, stop);
-    for (const auto& node : world_.testbed.nodes) {
-      if (node.role == Role::router) continue;
-      auto last = event(BenchEventKind::record, 0);
-      last.record = NodeRecord{};
-      last.record->role = node.role;
-      last.record->workload = workload_;
-      if (node.role == Role::client) last.record->metrics["latency"].value = behaviour.value;
-      if (node.role == Role::client && behaviour.status == Status::limited) last.record->limits.push_back("window");
-      world_.events[node.name + " " + request.run_id].push_back({.run_id = request.run_id, .bench = last, .exit = {}});
-      exit_of(node.name, request.run_id);
-    }
+    run(request.run_id, false);
     co_return Result<void>{};
   }
 
@@ -131,6 +100,46 @@ class FakeControl : public NodeControl {
   }
 
  private:
+  // What happens when a client has its server, or a workload is alone.
+  void run(const std::string& run_id, bool alone) {
+    const auto behaviour = world_.behave(run_id);
+    world_.started.push_back(run_id);
+    world_.on_start(run_id);
+    push(run_id, event(BenchEventKind::ready, 0));
+    if (behaviour.hangs) return;
+    if (behaviour.status == Status::unsupported || behaviour.status == Status::failed) {
+      auto last = event(behaviour.status == Status::failed ? BenchEventKind::failed : BenchEventKind::unsupported, 0);
+      last.message = "as told";
+      push(run_id, last);
+      exit_of(node_.name, run_id);
+      return;
+    }
+    push(run_id, event(BenchEventKind::window_start, 0));
+    if (behaviour.kills_agent) {
+      world_.alive.erase(node_.name);
+      return;
+    }
+    world_.drift = behaviour.drift;
+    if (behaviour.loses_wan) {
+      world_.impaired = false;
+      world_.applied.clear();
+    }
+    auto stop = event(BenchEventKind::window_stop, 0);
+    stop.time = 2'000'000;
+    push(run_id, stop);
+    for (const auto& node : world_.testbed.nodes) {
+      if (alone ? node.name != node_.name : node.role == Role::router) continue;
+      auto last = event(BenchEventKind::record, 0);
+      last.record = NodeRecord{};
+      last.record->role = alone ? Role::local : node.role;
+      last.record->workload = workload_;
+      if (node.role == Role::client) last.record->metrics[alone ? "hits" : "latency"].value = behaviour.value;
+      if (node.role == Role::client && behaviour.status == Status::limited) last.record->limits.push_back("window");
+      world_.events[node.name + " " + run_id].push_back({.run_id = run_id, .bench = last, .exit = {}});
+      exit_of(node.name, run_id);
+    }
+  }
+
   static BenchEvent event(BenchEventKind kind, std::uint16_t port) {
     BenchEvent event;
     event.kind = kind;

@@ -46,8 +46,33 @@ inline WorkloadSpec pong() {
   return spec;
 }
 
+/// Computes on one node, without a transport and without a duration.
+inline WorkloadSpec solo() {
+  WorkloadSpec spec;
+  spec.name = "solo";
+  spec.parameters = {{.name = "policy", .kind = Kind::choice, .fallback = Value{"lru"}},
+                     {.name = "capacity", .kind = Kind::size, .fallback = Value{4096}}};
+  spec.metrics = {{.name = "hits", .unit = "1", .better = Better::higher, .help = ""}};
+  spec.roles = {Role::local};
+  spec.transports = {};
+  spec.plot_axis = "capacity";
+  return spec;
+}
+
+/// Measures one node's RDMA device.
+inline WorkloadSpec card() {
+  auto spec = solo();
+  spec.name = "card";
+  spec.parameters = {{.name = "size", .kind = Kind::size, .fallback = Value{64}},
+                     {.name = "duration", .kind = Kind::duration, .fallback = Value{100'000'000}}};
+  spec.transports = {"rdma"};
+  spec.plot_axis = "size";
+  return spec;
+}
+
 inline Vocabulary vocabulary() {
-  return {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = {ping(), pong()}};
+  return {
+      .common = common_axes(), .impairment = degen::impairment_axes(), .workloads = {ping(), pong(), solo(), card()}};
 }
 
 inline Result<Campaign> read(std::string text) {

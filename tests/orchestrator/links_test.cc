@@ -38,6 +38,34 @@ TEST(Links, OneClientIsTheRule) {
   EXPECT_EQ(paths_of(links_of(world.testbed, one)->front()).size(), 1U);
 }
 
+std::vector<CampaignCell> alone(const std::string& text) {
+  return *testing::cells_of("name: n\n" + text + "\nrepeat: {min: 6}\n");
+}
+
+TEST(Links, WhatRunsAloneIsOnTheFirstClient) {
+  testing::FakeTestbed world;
+  world.add_client("client2", "10.12.0.1", "10.13.0.1");
+  const auto card = links_of(world.testbed, alone("workload: card\nseries: [{transport: rdma, provider: siw}]"));
+  ASSERT_TRUE(card) << card.error().message;
+  EXPECT_TRUE(card->front().alone());
+  EXPECT_EQ(card->front().client, "client");
+  EXPECT_EQ(card->front().from.device, "siw_a1");
+  EXPECT_TRUE(paths_of(card->front()).empty());
+  const auto solo = links_of(world.testbed, alone("workload: solo"));
+  EXPECT_EQ(solo->front().client, "client");
+  EXPECT_EQ(solo->front().from.address, "");
+}
+
+TEST(Links, WhatRunsAloneNeedsNeitherServerNorRouter) {
+  testing::FakeTestbed world;
+  std::erase_if(world.testbed.nodes, [](const Node& node) { return node.role != Role::client; });
+  EXPECT_TRUE(links_of(world.testbed, alone("workload: solo")));
+  EXPECT_FALSE(links_of(world.testbed, cells("duration: 1s")));
+  const auto missing = links_of(world.testbed, alone("workload: card\nseries: [{transport: rdma, provider: mlx5}]"));
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().message, HasSubstr("node client has no mlx5 device"));
+}
+
 TEST(Links, MissingClientsAreNamedWithTheRemedy) {
   const testing::FakeTestbed world;
   const auto links = links_of(world.testbed, cells("client_nodes: 3"));

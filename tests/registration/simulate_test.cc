@@ -99,8 +99,41 @@ TEST_F(Simulate, LonghaulAddsThePage) {
   EXPECT_TRUE(output.exit.ok()) << output.out;
   EXPECT_THAT(output.out, HasSubstr((directory_ / "simulate.html").string()));
   EXPECT_THAT(slurp(directory_ / "simulate.html"), HasSubstr("Which registration cache saves most?"));
+  EXPECT_THAT(output.out, HasSubstr((directory_ / "results.db").string()));
+  EXPECT_THAT(slurp(directory_ / "cells.csv"), HasSubstr(",simulation,"));
+  const auto again = longhaul("--generate requests=1000,objects=20 --policy lru --out " + directory_.string());
+  EXPECT_TRUE(again.exit.ok()) << again.out;  // it replaces its own
   EXPECT_THAT(longhaul("--help").out, HasSubstr("mrrc-figure"));
   EXPECT_EQ(longhaul("--trace nowhere.lis").exit.code, 2);
+}
+
+// Its results are records like any other.
+TEST_F(Simulate, ItsRecordsAreACampaigns) {
+  const auto longhaul = [](const std::string& arguments) {
+    return run_command({"/bin/sh", "-c", std::string{LONGHAUL_BINARY_DIR} + "/bin/longhaul " + arguments + " 2>&1"});
+  };
+  const auto out = directory_.string();
+  const auto made = longhaul("simulate --generate requests=5000,objects=100 --policy all --capacity 1MiB --out " + out);
+  ASSERT_TRUE(made.exit.ok()) << made.out;
+  EXPECT_THAT(longhaul("claims " + out).out, HasSubstr("No cells of this campaign speak of"));
+  EXPECT_THAT(longhaul("report " + out).out, AllOf(HasSubstr("the best hit_ratio is"), HasSubstr("report.html")));
+  EXPECT_THAT(longhaul("compare " + out + " " + out).out, HasSubstr("agree (100 %), 0 differ"));
+  const auto csv = slurp(directory_ / "cells.csv");
+  for (const auto* word : {"pfoo-l", "belady-size", "request_pages", "share_32", "requests=5000"})
+    EXPECT_THAT(csv, HasSubstr(word));
+}
+
+TEST(Lengths, AreCountedExactly) {
+  Lengths lengths;
+  EXPECT_EQ(lengths.median(), 0U);
+  EXPECT_EQ(lengths.share_up_to(32), 0);
+  for (const std::uint64_t pages : {3, 1, 2, 2, 100, 64}) lengths.add(pages);
+  EXPECT_EQ(lengths.count(), 6U);
+  EXPECT_EQ(lengths.median(), 2U);
+  EXPECT_DOUBLE_EQ(lengths.share_up_to(2), 0.5);
+  EXPECT_DOUBLE_EQ(lengths.share_up_to(64), 5.0 / 6);
+  EXPECT_DOUBLE_EQ(lengths.share_up_to(1000), 1);
+  EXPECT_EQ(lengths.by_power(), (std::vector<std::uint64_t>{1, 3, 0, 0, 0, 0, 2}));
 }
 
 TEST(Sweep, ThreadsMakeNoDifference) {

@@ -78,7 +78,7 @@ TEST(Compare, NothingInEitherIsAgreement) {
   const auto result = compared(campaign, campaign);
   EXPECT_EQ(result.agreeing, 4);
   EXPECT_EQ(result.undecided, 0);
-  EXPECT_THAT(to_text(result, synthetic::vocabulary()), HasSubstr("0 in every run"));
+  EXPECT_THAT(to_text(result, synthetic::vocabulary()), HasSubstr("same in every run"));
   EXPECT_THAT(to_text(result, synthetic::vocabulary()), HasSubstr("4 of 4 agree (100 %)"));
 }
 

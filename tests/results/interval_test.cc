@@ -67,6 +67,9 @@ TEST(MedianInterval, OtherLevels) {
 TEST(Precision, HalfWidthAgainstTheMedian) {
   EXPECT_DOUBLE_EQ(*precision(std::vector<double>{95, 98, 99, 101, 102, 105}), 0.05);
   EXPECT_FALSE(precision(count_to(5)));
+  EXPECT_EQ(precision(std::vector<double>(6, 0.7)), 0);  // what is computed needs no more runs
+  EXPECT_EQ(precision(std::vector<double>(6, 0)), 0);
+  EXPECT_FALSE(precision(std::vector<double>{-3, -2, -1, 1, 2, 3}));
 }
 
 TEST(MannWhitney, DistributionOfThreeAndTwo) {

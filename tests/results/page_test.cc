@@ -62,8 +62,10 @@ class PageInBrowser : public testing::Test {
     if (std::system("command -v chromium > /dev/null 2>&1") != 0) return;
     auto nothing = synthetic::campaign({.delays_ns = {0}, .sizes = {64}});
     nothing.runs.clear();
-    const std::pair<const char*, synthetic::Campaign> campaigns[] = {
-        {"whole", synthetic::campaign()}, {"awkward", synthetic::awkward()}, {"nothing", nothing}};
+    const std::pair<const char*, synthetic::Campaign> campaigns[] = {{"whole", synthetic::campaign()},
+                                                                     {"awkward", synthetic::awkward()},
+                                                                     {"nothing", nothing},
+                                                                     {"alone", synthetic::alone()}};
     std::map<std::string, std::future<Browsed>> opening;
     for (const auto& [name, campaign] : campaigns)
       opening[name] = std::async(std::launch::async,
@@ -132,6 +134,18 @@ TEST_F(PageInBrowser, CopesWithAwkwardCampaigns) {
   EXPECT_THAT(browsed.dom, HasSubstr("achieved 5.9 ms, asked"));
   EXPECT_THAT(browsed.dom, HasSubstr("window: 128 packets a round trip"));
   EXPECT_THAT(browsed.dom, HasSubstr("data-rendered="));
+}
+
+TEST_F(PageInBrowser, DrawsWhatRunsAloneAlongItsOwnAxis) {
+  const auto& browsed = pages().at("alone");
+  EXPECT_EQ(browsed.console, "");
+  EXPECT_THAT(browsed.dom, HasSubstr("data-rendered=\"latency\""));
+  EXPECT_THAT(browsed.dom, HasSubstr("Hit ratio against capacity"));
+  EXPECT_THAT(browsed.dom, HasSubstr("policy mrrc"));
+  EXPECT_THAT(browsed.dom, HasSubstr("4 MiB"));
+  EXPECT_THAT(browsed.dom, HasSubstr("capacity 1 MiB, objects 500"));
+  EXPECT_THAT(browsed.dom, HasSubstr("nothing: no cell crosses one"));
+  EXPECT_THAT(browsed.dom, HasSubstr("This campaign needed no testbed."));
 }
 
 TEST_F(PageInBrowser, CopesWithNothingMeasured) {

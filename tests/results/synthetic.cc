@@ -192,7 +192,26 @@ Vocabulary vocabulary() {
                       .help = "half of the round trip of a message and its reply"}};
   latency.roles = {Role::client, Role::server};
   latency.plot_axis = "delay";
-  words.workloads = {latency};
+  WorkloadSpec simulation;
+  simulation.name = "simulation";
+  simulation.summary = "a registration cache over a trace, simulated";
+  simulation.parameters = {
+      {.name = "policy", .kind = Kind::choice, .help = "which regions are kept", .fallback = Value{"lru"}},
+      {.name = "capacity", .kind = Kind::size, .help = "how much", .fallback = Value{8 << 20}},
+      {.name = "cost",
+       .kind = Kind::choice,
+       .help = "profile",
+       .fallback = Value{"wu2003"},
+       .choices = {"wu2003", "mietke"}},
+      {.name = "trace", .kind = Kind::choice, .help = "or a file", .fallback = Value{"generated"}},
+      {.name = "objects", .kind = Kind::count, .help = "objects", .fallback = Value{8192}},
+  };
+  simulation.metrics = {{.name = "hit_ratio", .unit = "1", .better = Better::higher, .help = "hits"},
+                        {.name = "cost", .unit = "ns", .better = Better::lower, .help = "of registering"}};
+  simulation.roles = {Role::local};
+  simulation.transports = {};
+  simulation.plot_axis = "capacity";
+  words.workloads = {latency, simulation};
   for (const auto* name : {"delay", "delay_back", "jitter"})
     words.impairment.push_back({.name = name, .kind = Kind::duration, .help = "one-way", .fallback = {}});
   words.impairment.front().fallback = Value{0};
@@ -295,6 +314,42 @@ Campaign awkward() {
     if (run.cell_id == result.manifest.cells[0].cell_id) run.path.reset();
     if (run.cell_id == result.manifest.cells[2].cell_id) run.nodes["client"].transport->device = "a0, \"the\" first";
   }
+  return result;
+}
+
+Campaign alone() {
+  Campaign result;
+  auto& manifest = result.manifest;
+  manifest.name = "simulated";
+  manifest.description = "two policies, three capacities";
+  manifest.campaign_text = "name: simulated\nworkload: simulation\n";
+  manifest.version = "0.1.0 (commit 1a2b3c4d)";
+  manifest.command = "longhaul run simulated.yaml --lab --out out/simulated --seed 1";
+  manifest.testbed.topology = "compact";
+  manifest.started = kStart;
+  for (int i = 0; i < 6; ++i) {
+    const std::int64_t capacity = std::int64_t{1 << 20} << i % 3;
+    Parameters parameters{{"capacity", Value{capacity}}, {"objects", Value{500}}};
+    if (i >= 3) parameters["policy"] = Value{"mrrc"};
+    const auto id = cell_id(Cell{.workload = "simulation", .parameters = parameters});
+    manifest.cells.push_back({.cell_id = id, .workload = "simulation", .parameters = parameters});
+    const double hits = 0.4 + 0.1 * (i % 3) + (i < 3 ? 0 : 0.2);
+    for (int repetition = 0; repetition < 6; ++repetition) {
+      RunRecord run{.run_id = fmt::format("{}/{}/0", id, repetition),
+                    .cell_id = id,
+                    .workload = "simulation",
+                    .parameters = parameters,
+                    .repetition = repetition,
+                    .topology = "compact"};
+      auto& node = run.nodes["client"];
+      node.workload = "simulation";
+      node.role = Role::local;
+      node.metrics["hit_ratio"] = {.value = hits, .samples = 100};
+      node.metrics["cost"] = {.value = 1e6 * (1 - hits), .samples = 100};
+      result.runs.push_back(std::move(run));
+    }
+  }
+  manifest.finished = kStart + kMillisecond;
   return result;
 }
 

@@ -34,7 +34,7 @@ struct Campaign {
 /// 4 series (rdma over rxe and siw, tcp on the netdev of each) x delays x sizes x runs, all ok.
 Campaign campaign(const Options& options = {});
 
-/// A latency workload and the impairment axes as their owners declare them, as far as results needs them.
+/// A latency workload, a simulation and the impairment axes as their owners declare them, as far as results needs them.
 Vocabulary vocabulary();
 
 /// One cell made unusable: its runs get this status and message and lose their figures.
@@ -42,6 +42,10 @@ void spoil(Campaign& campaign, std::size_t cell, Status status, const std::strin
 
 /// All that a page and a table must cope with: every status, hostile texts, an asymmetric and a lan cell.
 Campaign awkward();
+
+/// A workload that runs by itself, without transport, path and facts: two policies x three capacities, 6 equal runs
+/// each.
+Campaign alone();
 
 /// Writes all of it to `directory` through the store.
 Result<void> write(const Campaign& campaign, const std::filesystem::path& directory);

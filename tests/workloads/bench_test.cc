@@ -45,6 +45,25 @@ TEST(Bench, WrongOptionsAreNamed) {
   check("latency --connect 127.0.0.1 --transport tcp --min-samples 0", "--min-samples");
 }
 
+TEST(Bench, WhatRunsAloneHasNoOtherEnd) {
+  const auto help = bench("simulation --help");
+  EXPECT_TRUE(help.exit.ok());
+  for (const auto* word : {"--policy", "--capacity", "--json", "It has no other end", "--trace NAME=generated"})
+    EXPECT_THAT(help.out, HasSubstr(word));
+  for (const auto* word : {"--listen", "--connect", "--transport", "--device", "--bind", "--port", "--once"})
+    EXPECT_THAT(help.out, testing::Not(HasSubstr(word)));
+  const auto table = bench("simulation --requests 5000 --objects 100 --capacity 1MiB --policy mrrc");
+  EXPECT_TRUE(table.exit.ok()) << table.out;
+  for (const auto* word : {"hit_ratio [1]", "cost [us]", "share_32", "CPU of the node"})
+    EXPECT_THAT(table.out, HasSubstr(word));
+  const auto json = bench("simulation --requests 5000 --objects 100 --json");
+  for (const auto* word : {R"("local":{)", R"("role":"local")", R"("summary":{"hit_ratio":)"})
+    EXPECT_THAT(json.out, HasSubstr(word));
+  const auto wrong = bench("simulation --policy lur");
+  EXPECT_EQ(wrong.exit.code, 2);
+  EXPECT_THAT(wrong.out, HasSubstr("did you mean 'lru'?"));
+}
+
 TEST(Bench, AClientCanWaitForTheNameOfItsServer) {
   const auto told =
       run_command({"/bin/sh", "-c", "echo 127.0.0.1:1 | " + kBench + " latency --connect - --transport tcp 2>&1"});

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "common/frame.hh"
 #include "workloads/harness/client.hh"
 #include "workloads/harness/server.hh"
 #include "workloads/suite/catalog.hh"
@@ -27,6 +28,17 @@ class StopSwitch {
  private:
   OwnFd fd_;
 };
+
+/// All events that were written to the other end of a pipe, which must be closed.
+inline std::vector<BenchEvent> read_events(int fd) {
+  FrameDecoder decoder;
+  char buffer[65536];
+  for (ssize_t got = 0; (got = ::read(fd, buffer, sizeof buffer)) > 0;)
+    if (!decoder.feed({buffer, static_cast<std::size_t>(got)})) break;
+  std::vector<BenchEvent> events;
+  for (std::string frame; decoder.next(frame);) events.push_back(*bench_event_from_json(frame));
+  return events;
+}
 
 inline Parameters quick(Parameters more = {}) {
   more.try_emplace("duration", 20'000'000);

@@ -4,20 +4,63 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <stdexcept>
 
 #include "common/fd.hh"
 #include "workloads/transport/connection.hh"
+#include "workloads/transport/memory.hh"
 
 namespace longhaul::workloads {
 
+/// Registers nothing, but knows what would be.
+class FakeRegistrar final : public registration::Registrar {
+ public:
+  tl::expected<Registered, int> add(registration::Pages pages) override {
+    if (on_add) on_add(pages);
+    if (pages_ + pages.count > room) return tl::unexpected(ENOMEM);
+    pages_ += pages.count;
+    const auto key = ++last_;
+    live[key] = pages;
+    return Registered{key, {key, key}};
+  }
+  int remove(Handle handle) override {
+    const auto it = live.find(static_cast<std::uint32_t>(handle));
+    if (it == live.end()) return EINVAL;
+    pages_ -= it->second.count;
+    live.erase(it);
+    return 0;
+  }
+  /// Throws unless the bytes are registered under this key.
+  void check(std::uint32_t key, const std::byte* data, std::size_t length) const {
+    const auto asked =
+        *registration::pages_of(reinterpret_cast<std::uintptr_t>(data), std::max<std::size_t>(length, 1));
+    const auto it = live.find(key);
+    if (it == live.end() || it->second.first > asked.first || it->second.end() < asked.end())
+      throw std::logic_error(fmt::format("{} bytes are used by a key, {}, that does not cover them", length, key));
+  }
+
+  std::uint64_t room = ~std::uint64_t{0};  ///< pages
+  std::map<std::uint32_t, registration::Pages> live;
+  std::function<void(registration::Pages)> on_add;
+
+ private:
+  std::uint64_t pages_ = 0;
+  std::uint32_t last_ = 0;
+};
+
 class FakeConnection final : public Connection {
  public:
-  explicit FakeConnection(std::size_t size) : memory_(size), event_(::eventfd(0, EFD_NONBLOCK | EFD_SEMAPHORE)) {}
+  /// `usable_without_key`: of the memory, what the connection has registered itself.
+  explicit FakeConnection(std::size_t size, std::size_t usable_without_key = ~std::size_t{0})
+      : memory_(size), registered_(usable_without_key), event_(::eventfd(0, EFD_NONBLOCK | EFD_SEMAPHORE)) {}
   void join(FakeConnection& peer) {
     peer_ = &peer;
     peer.peer_ = this;
@@ -40,14 +83,16 @@ class FakeConnection final : public Connection {
   std::map<std::string, double> counters() const override { return {}; }
   bool counts_device() const override { return false; }
   std::vector<std::string> limits() const override { return {}; }
-  std::span<std::byte> memory() override { return memory_; }
+  std::span<std::byte> memory() override { return memory_.bytes(); }
+  registration::Registrar* registrar() override { return &registered; }
 
   void post(const Request& request) override {
     posted.push_back(request);
     auto& target = *peer_;
-    const std::span<std::byte> local{memory_.data() + request.local, request.length};
+    const auto local = usable(request.local, request.length, request.local_key);
     if (request.operation == Operation::read) {
-      std::memcpy(local.data(), target.memory_.data() + request.remote, request.length);
+      const auto source = target.usable(request.remote, request.length, request.remote_key);
+      std::memcpy(local.data(), source.data(), source.size());
       complete({Completion::Kind::fetched, request.length});
       return;
     }
@@ -57,7 +102,7 @@ class FakeConnection final : public Connection {
       if (request.operation == Operation::send) offset = target.receives_.front();
       target.receives_.pop_front();
     }
-    const std::span<std::byte> remote{target.memory_.data() + offset, request.length};
+    const auto remote = target.usable(offset, request.length, request.remote_key);
     std::copy(local.begin(), local.end(), remote.begin());
     if (tamper && !remote.empty()) tamper(remote);
     if (request.operation != Operation::write) target.complete({Completion::Kind::received, request.length});
@@ -80,14 +125,25 @@ class FakeConnection final : public Connection {
   void check_alive() override {}
 
   std::vector<Request> posted;
+  FakeRegistrar registered;
 
  private:
+  // Throws where an adapter would refuse.
+  std::span<std::byte> usable(std::size_t offset, std::size_t length, std::optional<std::uint32_t> key) {
+    const auto bytes = memory_.bytes().subspan(offset, length);
+    if (key)
+      registered.check(*key, bytes.data(), bytes.size());
+    else if (offset + length > registered_)
+      throw std::logic_error("bytes that are not registered are used");
+    return bytes;
+  }
   void complete(Completion completion) {
     ready_.push_back(completion);
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto put = ::write(event_.get(), &one, sizeof one);
   }
-  std::vector<std::byte> memory_;
+  Memory memory_;
+  std::size_t registered_;
   FakeConnection* peer_ = nullptr;
   std::deque<std::size_t> receives_;
   std::deque<Completion> ready_;

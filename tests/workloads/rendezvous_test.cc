@@ -5,19 +5,25 @@
 #include "tests/workloads/ends.hh"
 #include "tests/workloads/fake.hh"
 #include "workloads/harness/runner.hh"
+#include "workloads/suite/catalog.hh"
 
 namespace longhaul::workloads::rendezvous {
 namespace {
 
 using testing::HasSubstr;
 
+Options options_of(Protocol protocol, std::size_t size) {
+  return {.protocol = protocol, .reuse = Reuse::same(size)};
+}
+
 // Both ends over two joined memories, as verbs: the ring is posted before anything is sent.
 struct Table {
-  Table(Protocol protocol, std::size_t size)
-      : options{.protocol = protocol, .size = size, .stream = false},
+  Table(Protocol protocol, std::size_t size) : Table(options_of(protocol, size)) {}
+  explicit Table(Options of_both)
+      : options(std::move(of_both)),
         plan(*plan_of(options)),
-        client_end(plan.memory),
-        server_end(plan.memory) {
+        client_end(total_memory(plan), plan.memory),
+        server_end(total_memory(plan), plan.memory) {
     client_end.join(server_end);
     for (auto* end : {&client_end, &server_end})
       for (std::uint32_t i = 0; i < plan.receives; ++i)
@@ -75,6 +81,85 @@ TEST(Rendezvous, SequencesAreThePapers) {
   EXPECT_THAT(operations(Protocol::read), testing::ElementsAre(send, read, send));          // START; read, FIN
 }
 
+Parameters reusing(const char* how, std::int64_t size, std::int64_t buffers) {
+  return {{"reuse", std::string{how}}, {"size", size}, {"buffers", buffers}};
+}
+
+class RendezvousStrategy : public testing::TestWithParam<std::tuple<Protocol, const char*, const char*>> {};
+
+// The fake adapter refuses every byte that is not registered at that moment.
+TEST_P(RendezvousStrategy, EveryBufferIsRegisteredWhileItIsUsed) {
+  const auto& [protocol, strategy, how] = GetParam();
+  auto options = options_of(protocol, 1);
+  options.reuse = *reuse_of(*find_workload("rendezvous"), reusing(how, 20'000, 16));
+  options.strategy = {.strategy = strategy, .capacity = 256 << 10};
+  for (const bool pipelining : {false, true}) {
+    options.pipelining = pipelining;
+    Table table{options};
+    for (int i = 0; i < 600; ++i) ASSERT_TRUE(table.play()) << i;
+    table.client->verify_last();
+    table.server->verify_last();
+    EXPECT_EQ(table.client->trips(), 600U * 3);
+    ASSERT_NE(table.client->registrations(), nullptr);
+    EXPECT_EQ(table.client->registrations()->requests, 1200U);
+    EXPECT_EQ(table.client->registrations()->hits > 0, strategy != std::string{"each-time"});
+    table.client.reset();
+    table.server.reset();
+    EXPECT_TRUE(table.client_end.registered.live.empty());
+    EXPECT_TRUE(table.server_end.registered.live.empty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, RendezvousStrategy,
+                         testing::Combine(testing::Values(Protocol::write, Protocol::read),
+                                          testing::Values("each-time", "pin-down", "mrrc", "best"),
+                                          testing::Values("same", "anywhere", "httpd", "cello92")));
+
+TEST(Rendezvous, WithPipeliningTheCoveredPartIsFetchedBeforeTheRestIsRegistered) {
+  auto options = options_of(Protocol::read, 1);
+  // The second message begins where the first does and is longer.
+  options.reuse = {{{0, 8192}, {0, 16384}}, 16384, 16384, false};
+  options.strategy = {.strategy = "pin-down", .capacity = 1 << 20};
+  options.pipelining = true;
+  Table table{options};
+  ASSERT_TRUE(table.play());
+  const auto before = table.client_end.posted.size();
+  std::vector<std::size_t> fetched_when_registering;
+  const auto fetches = [&] {
+    return static_cast<std::size_t>(std::count_if(table.client_end.posted.begin() + static_cast<std::ptrdiff_t>(before),
+                                                  table.client_end.posted.end(),
+                                                  [](const Request& r) { return r.operation == Operation::read; }));
+  };
+  table.client_end.registered.on_add = [&](registration::Pages) { fetched_when_registering.push_back(fetches()); };
+  ASSERT_TRUE(table.play());
+  // First the rest of its source, before anything is under way; then the rest of where the answer goes.
+  EXPECT_THAT(fetched_when_registering, testing::ElementsAre(0U, 1U));
+  EXPECT_EQ(fetches(), 2U);
+}
+
+TEST(Rendezvous, EagerMessagesNeedNoStrategy) {
+  auto options = options_of(Protocol::eager, 64);
+  options.strategy.strategy = "mrrc";
+  const auto plan = plan_of(options);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().status, Status::unsupported);
+  EXPECT_THAT(plan.error().message, HasSubstr("--strategy mrrc"));
+}
+
+TEST(Rendezvous, WhatCannotBeRegisteredIsSaid) {
+  auto options = options_of(Protocol::write, 64 << 10);
+  options.strategy = {.strategy = "mrrc", .capacity = 1 << 20};
+  Table table{options};
+  table.server_end.registered.room = 8;
+  try {
+    table.play();
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("register 64 KiB"));
+    EXPECT_THAT(error.what(), HasSubstr("ulimit -l"));
+  }
+}
+
 TEST(Rendezvous, ACorruptedMessageIsFound) {
   Table table{Protocol::write, 64};
   ASSERT_TRUE(table.play());
@@ -97,7 +182,7 @@ TEST(Rendezvous, AMessageOutOfTurnIsNamed) {
 }
 
 TEST(Rendezvous, NothingIsReadOverSockets) {
-  const auto plan = plan_of({.protocol = Protocol::read, .size = 64, .stream = true});
+  const auto plan = plan_of({.protocol = Protocol::read, .reuse = Reuse::same(64), .stream = true});
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().status, Status::unsupported);
 }

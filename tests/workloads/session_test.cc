@@ -1,7 +1,6 @@
 // Whole runs over real TCP on the loopback interface.
 #include <gmock/gmock.h>
 
-#include "common/frame.hh"
 #include "tests/workloads/ends.hh"
 
 namespace longhaul::workloads {
@@ -64,16 +63,6 @@ TEST(Run, WindowStaysOpenForTheLeastSamples) {
       run_latency(towards(server.port(), quick({{"duration", 1'000'000}, {"min_samples", 500}})), events);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_GE(result->client.metrics.at("latency").samples, 500U);
-}
-
-std::vector<BenchEvent> read_events(int fd) {
-  FrameDecoder decoder;
-  char buffer[65536];
-  for (ssize_t got = 0; (got = ::read(fd, buffer, sizeof buffer)) > 0;)
-    if (!decoder.feed({buffer, static_cast<std::size_t>(got)})) break;
-  std::vector<BenchEvent> events;
-  for (std::string frame; decoder.next(frame);) events.push_back(*bench_event_from_json(frame));
-  return events;
 }
 
 TEST(Run, EventsTellTheSupervisor) {

@@ -20,7 +20,10 @@ Attempt<ConnectionPlan> plan(Parameters given, std::string_view transport) {
 TEST(Catalog, EveryWorkloadHasARunnerAndAHeadline) {
   ASSERT_EQ(runners().size(), catalog().size());
   for (const auto& spec : catalog()) {
-    EXPECT_NE(find_runner(spec.name), nullptr) << spec.name;
+    const auto* runner = find_runner(spec.name);
+    ASSERT_NE(runner, nullptr) << spec.name;
+    EXPECT_EQ(runs_alone(spec), static_cast<bool>(runner->local)) << spec.name;
+    EXPECT_EQ(!runs_alone(spec), runner->plan && runner->client && runner->server) << spec.name;
     EXPECT_FALSE(spec.metrics.empty()) << spec.name;
     EXPECT_FALSE(spec.summary.empty()) << spec.name;
   }

@@ -54,6 +54,7 @@ TEST_P(StreamTest, ArrivesWholeAndKeepsItsQueueFull) {
     EXPECT_TRUE(poster.idle());
   }
   EXPECT_EQ(meter.arrivals(), 30U);
+  if (options.op == "write") poster.flush(1'000'000'000);
   auto& target = options.op == std::string{"read"} ? table.client : table.server;
   EXPECT_NO_THROW(verify(target.memory(), options));
   target.memory()[123] ^= std::byte{1};
@@ -61,6 +62,48 @@ TEST_P(StreamTest, ArrivesWholeAndKeepsItsQueueFull) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Operations, StreamTest, testing::Values("write", "read"));
+
+class StreamStrategy : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+// The fake adapter refuses every byte that is not registered at that moment.
+TEST_P(StreamStrategy, MessagesAreRegisteredWhileTheyAreUnderWay) {
+  const auto& [op, strategy] = GetParam();
+  const Options options{.op = op, .size = 5000, .depth = 8, .strategy = {.strategy = strategy, .capacity = 80'000}};
+  const auto client_plan = *plan_of(options, Role::client, 1);
+  const auto server_plan = *plan_of(options, Role::server, 1);
+  FakeConnection client{total_memory(client_plan), client_plan.memory};
+  FakeConnection server{total_memory(server_plan), server_plan.memory};
+  client.join(server);
+  for (const auto& [plan, end] : {std::pair{&client_plan, &client}, {&server_plan, &server}})
+    if (plan->prepare) plan->prepare(end->memory());
+  Meter meter;
+  {
+    Poster poster{client, options, meter};
+    for (int i = 0; i < 50; ++i) {
+      poster.start();
+      ASSERT_TRUE(poster.advance());
+      EXPECT_TRUE(poster.idle());
+    }
+    EXPECT_EQ(meter.arrivals(), 50U);
+    EXPECT_EQ(poster.registrations()->requests, 50U);
+    EXPECT_EQ(poster.registrations()->hits > 0, strategy != std::string{"each-time"});
+  }
+  EXPECT_TRUE(client.registered.live.empty());
+  if (op == std::string{"read"})
+    EXPECT_NO_THROW(verify(client.memory().subspan(slots_offset(options)), options));
+  else
+    EXPECT_NO_THROW(verify(server.memory(), options));
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, StreamStrategy,
+                         testing::Combine(testing::Values("write", "read"),
+                                          testing::Values("each-time", "pin-down", "mrrc", "best")));
+
+TEST(Stream, WhatIsSentIsRegisteredOnce) {
+  const auto plan = plan_of({.op = "send", .size = 100, .strategy = {.strategy = "mrrc"}}, Role::client, 1);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().status, Status::unsupported);
+}
 
 TEST(Stream, SendsNoMoreThanTheReceiverHasRoomFor) {
   const Options options{.op = "send", .size = 100, .depth = 8};

@@ -2,6 +2,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <csignal>
@@ -18,6 +20,7 @@
 #include "workloads/bench/probe.hh"
 #include "workloads/bench/simulate.hh"
 #include "workloads/harness/client.hh"
+#include "workloads/harness/runner.hh"
 #include "workloads/harness/server.hh"
 #include "workloads/suite/catalog.hh"
 
@@ -30,11 +33,21 @@ Examples:
   client:  longhaul-bench latency --connect 10.20.0.1 --transport tcp
            longhaul-bench latency --connect 10.20.0.1 --transport rdma --device rxe0 --op send --size 1KiB
   The client tells the server everything: its options need not be repeated there.
-Exit codes: 0 good, 1 failed (also: unsupported here), 2 wrong options, 130 interrupted.)";
+)";
+constexpr const char* kExitCodes =
+    "Exit codes: 0 good, 1 failed (also: unsupported here), 2 wrong options, 130 interrupted.";
+
+// The end of --help.
+std::string footer_of(const WorkloadSpec& spec) {
+  if (!runs_alone(spec)) return std::string{kExamples} + kExitCodes;
+  const auto* device = spec.transports.empty() ? "" : " --device rxe0";
+  return fmt::format("\nExample:\n  longhaul-bench {}{}\n  It has no other end: it runs here alone.\n{}", spec.name,
+                     device, kExitCodes);
+}
 
 constexpr std::size_t kLongestName = 300;  // bytes of HOST:PORT
 
-// What every command that has two ends takes.
+// What a command takes of its ends; one that runs alone has but this one.
 struct Ends {
   bool listen = false;
   std::string connect;
@@ -51,8 +64,20 @@ struct Ends {
                                       "be the client of this server; -: of the one that a line of standard input names")
                            ->type_name("HOST[:PORT]|-");
     listening->excludes(connecting);
+    add_bind_to(app);
+    add_json_to(app);
+  }
+  void add_bind_to(CLI::App& app) {
     app.add_option("--bind", bind, "this end's address: which interface the traffic uses")->type_name("ADDRESS");
-    app.add_flag("--json", json, "print one JSON document");
+  }
+  void add_json_to(CLI::App& app) { app.add_flag("--json", json, "print one JSON document"); }
+  void add_transport_to(CLI::App& app, const WorkloadSpec& spec) {
+    app.add_option("--transport", transport,
+                   runs_alone(spec) ? "what it is measured with" : "what moves the data (client)")
+        ->type_name(fmt::format("{}", fmt::join(spec.transports, "|")))
+        ->check(CLI::IsMember(spec.transports));
+    app.add_option("--device", device, "RDMA device, or network interface for tcp, that must be used")
+        ->type_name("NAME");
   }
 };
 
@@ -63,7 +88,12 @@ int finish(const Refusal& refusal, bool json) {
   return static_cast<int>(refusal.exit_code);
 }
 
-int run_server(const WorkloadSpec& spec, const Ends& ends, Events& events, int stop) {
+int refuse_usage(const std::string& message, const Ends& ends, Events& events) {
+  events.emit(BenchEventKind::failed, message);
+  return finish({Status::failed, message, ExitCode::usage}, ends.json);
+}
+
+int run_server(const Ends& ends, Events& events, int stop) {
   auto server = Server::open({ends.bind, ends.port, ends.device});
   if (!server) {
     events.emit(BenchEventKind::failed, server.error().message);
@@ -92,7 +122,6 @@ int run_server(const WorkloadSpec& spec, const Ends& ends, Events& events, int s
     std::fflush(stdout);
     if (once) return 0;
   }
-  (void)spec;
 }
 
 // Whoever starts a client before its server writes where that is, later: the start is no part of the wait for it.
@@ -112,18 +141,15 @@ Attempt<std::string> server_named(const std::string& connect, int stop) {
 }
 
 int run_client(const WorkloadSpec& spec, const Ends& ends, Parameters parameters, Events& events, int stop) {
-  const auto refuse_usage = [&](const std::string& message) {
-    events.emit(BenchEventKind::failed, message);
-    return finish({Status::failed, message, ExitCode::usage}, ends.json);
-  };
   const auto named = server_named(ends.connect, stop);
   if (!named) {
     events.emit(BenchEventKind::failed, named.error().message);
     return finish(named.error(), ends.json);
   }
   auto server = parse_host_port(*named);
-  if (!server) return refuse_usage("--connect " + server.error().message);
-  if (ends.transport.empty()) return refuse_usage("--transport is missing: give --transport tcp or --transport rdma");
+  if (!server) return refuse_usage("--connect " + server.error().message, ends, events);
+  if (ends.transport.empty())
+    return refuse_usage("--transport is missing: give --transport tcp or --transport rdma", ends, events);
   ClientOptions options{*server, ends.transport, ends.bind, ends.device, std::move(parameters)};
   const auto result = workloads::run_client(options, spec, *find_runner(spec.name), events, stop);
   if (!result) return finish(result.error(), ends.json);
@@ -131,6 +157,22 @@ int run_client(const WorkloadSpec& spec, const Ends& ends, Parameters parameters
     fmt::print("{}\n", document(spec, *result));
   } else if (!events) {
     fmt::print("{}", table(spec, *result));
+  }
+  return 0;
+}
+
+int run_alone(const WorkloadSpec& spec, const Ends& ends, Parameters parameters, Events& events, int stop) {
+  LocalOptions options{ends.transport, ends.device, ends.bind, std::move(parameters)};
+  if (options.transport.empty() && spec.transports.size() == 1) options.transport = spec.transports.front();
+  if (options.transport.empty() && !spec.transports.empty())
+    return refuse_usage(fmt::format("--transport is missing: give one of {}", fmt::join(spec.transports, ", ")), ends,
+                        events);
+  const auto record = run_local(options, spec, *find_runner(spec.name), events, stop);
+  if (!record) return finish(record.error(), ends.json);
+  if (ends.json) {
+    fmt::print("{}\n", document(spec, *record));
+  } else if (!events) {
+    fmt::print("{}", table(spec, *record));
   }
   return 0;
 }
@@ -146,32 +188,32 @@ struct Command {
 void add_command(CLI::App& app, const WorkloadSpec& spec, Command& command) {
   command.spec = &spec;
   command.app = app.add_subcommand(spec.name, spec.summary);
-  command.app->footer(kExamples);
-  command.ends.add_to(*command.app);
-  command.app->add_option("--transport", command.ends.transport, "what moves the data (client)")
-      ->type_name("tcp|rdma")
-      ->check(CLI::IsMember({"tcp", "rdma"}));
-  command.app
-      ->add_option("--device", command.ends.device, "RDMA device, or network interface for tcp, that must be used")
-      ->type_name("NAME");
-  command.app->add_option("--port", command.ends.port, "the server's port; 0: any free one")
-      ->type_name("N")
-      ->default_str(std::to_string(kDefaultPort));
-  command.app->add_flag("--once", command.ends.once, "end after one client (server)");
+  command.app->footer(footer_of(spec));
+  auto& ends = command.ends;
+  if (runs_alone(spec)) {
+    ends.add_json_to(*command.app);
+    if (!spec.transports.empty()) ends.add_bind_to(*command.app);
+    if (!spec.transports.empty()) ends.add_transport_to(*command.app, spec);
+  } else {
+    ends.add_to(*command.app);
+    ends.add_transport_to(*command.app, spec);
+    command.app->add_option("--port", ends.port, "the server's port; 0: any free one")
+        ->type_name("N")
+        ->default_str(std::to_string(kDefaultPort));
+    command.app->add_flag("--once", ends.once, "end after one client (server)");
+  }
   add_options(*command.app, spec.parameters, command.texts);
 }
 
 int run_command(const Command& command, Events& events, int stop) {
   const auto& ends = command.ends;
-  if (!ends.listen && ends.connect.empty())
+  const auto& spec = *command.spec;
+  if (!runs_alone(spec) && !ends.listen && ends.connect.empty())
     return finish({Status::failed, "which end is this? give --listen, or --connect HOST", ExitCode::usage}, ends.json);
-  auto parameters = read_options(*command.app, command.spec->parameters, command.texts);
-  if (!parameters) {
-    events.emit(BenchEventKind::failed, parameters.error().message);
-    return finish({Status::failed, parameters.error().message, parameters.error().exit_code}, ends.json);
-  }
-  return ends.listen ? run_server(*command.spec, ends, events, stop)
-                     : run_client(*command.spec, ends, std::move(*parameters), events, stop);
+  auto parameters = read_options(*command.app, spec.parameters, command.texts);
+  if (!parameters) return refuse_usage(parameters.error().message, ends, events);
+  if (runs_alone(spec)) return run_alone(spec, ends, std::move(*parameters), events, stop);
+  return ends.listen ? run_server(ends, events, stop) : run_client(spec, ends, std::move(*parameters), events, stop);
 }
 
 struct ProbeCommand {
@@ -214,7 +256,7 @@ int run(int argc, char** argv) {
   CLI::App app{"longhaul-bench: workloads over TCP sockets and RDMA verbs, measured by one harness", "longhaul-bench"};
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text);
-  app.footer(kExamples);
+  app.footer(std::string{kExamples} + kExitCodes);
   std::vector<Command> commands(catalog().size());
   for (std::size_t i = 0; i < commands.size(); ++i) add_command(app, catalog()[i], commands[i]);
   ProbeCommand probe;

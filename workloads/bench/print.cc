@@ -42,9 +42,12 @@ std::string parameter_text(const WorkloadSpec& spec, const NodeRecord& record, c
   return parameter == nullptr || it == record.parameters.end() ? "" : format_value(*parameter, it->second);
 }
 
+// The ends of a run, the one that asked for it first.
+using Records = std::vector<const NodeRecord*>;
+
 // Whichever end measured it.
-const Metric* metric_of(const ClientResult& result, const std::string& name) {
-  for (const auto* record : {&result.client, &result.server})
+const Metric* metric_of(const Records& records, const std::string& name) {
+  for (const auto* record : records)
     if (const auto it = record->metrics.find(name); it != record->metrics.end()) return &it->second;
   return nullptr;
 }
@@ -58,7 +61,11 @@ std::string distribution_columns(const MetricSpec& metric, const Histogram& hist
   return text + fmt::format(" {:>10.2f}", shown(metric, static_cast<double>(histogram.max())));
 }
 
-std::string cpu_line(const char* who, const NodeRecord& record) {
+const char* role_of(const NodeRecord& record) {
+  return boost::describe::enum_to_string(record.role, "?");
+}
+
+std::string cpu_line(const NodeRecord& record) {
   if (!record.cpu || record.cpu->wall <= 0) return {};
   const auto& cpu = *record.cpu;
   const auto percent = [&](std::int64_t used) {
@@ -67,8 +74,8 @@ std::string cpu_line(const char* who, const NodeRecord& record) {
   const auto node = cpu.node_user + cpu.node_nice + cpu.node_system + cpu.node_irq + cpu.node_softirq;
   return fmt::format(
       "  CPU of the {}: process {:.0f} % user, {:.0f} % system; its processors {:.0f} % (irq {:.0f}, softirq {:.0f})\n",
-      who, percent(cpu.process_user), percent(cpu.process_system), percent(node), percent(cpu.node_irq),
-      percent(cpu.node_softirq));
+      record.role == Role::local ? "node" : role_of(record), percent(cpu.process_user), percent(cpu.process_system),
+      percent(node), percent(cpu.node_irq), percent(cpu.node_softirq));
 }
 
 }  // namespace
@@ -76,6 +83,8 @@ std::string cpu_line(const char* who, const NodeRecord& record) {
 std::string describe_transport(const NodeRecord& record) {
   if (!record.transport) return {};
   const auto& t = *record.transport;
+  if (record.role == Role::local)
+    return fmt::format("{} on {} ({} on {})\n", record.workload, t.device, t.provider, t.netdev);
   std::string text;
   if (t.transport == "tcp") {
     text = fmt::format("{} over tcp on {}, {} -> {}\n", record.workload, t.netdev.empty() ? "?" : t.netdev,
@@ -93,13 +102,16 @@ std::string describe_transport(const NodeRecord& record) {
   return text + fmt::format("{}\n", completion.empty() ? "" : ", completion by " + completion);
 }
 
-std::string table(const WorkloadSpec& spec, const ClientResult& result) {
-  auto text = describe_transport(result.client);
-  text += fmt::format("  {:<22} {:>9} {:>10}", parameter_text(spec, result.client, "size"), "samples", "min");
+namespace {
+
+std::string table_of(const WorkloadSpec& spec, const Records& records) {
+  const auto& first = *records.front();
+  auto text = first.transport ? describe_transport(first) : first.workload + "\n";
+  text += fmt::format("  {:<22} {:>9} {:>10}", parameter_text(spec, first, "size"), "samples", "min");
   for (const auto& percentile : kPercentiles) text += fmt::format(" {:>10}", percentile.name);
   text += fmt::format(" {:>10}\n", "max");
   for (const auto& metric : spec.metrics) {
-    const auto* measured = metric_of(result, metric.name);
+    const auto* measured = metric_of(records, metric.name);
     if (measured == nullptr) continue;
     text += fmt::format("  {:<22} {:>9}", fmt::format("{} [{}]", metric.name, shown_unit(metric)), measured->samples);
     text += measured->distribution ? distribution_columns(metric, histogram_of(*measured))
@@ -107,16 +119,16 @@ std::string table(const WorkloadSpec& spec, const ClientResult& result) {
     text += "\n";
   }
   for (const auto& metric : spec.metrics)
-    if (metric_of(result, metric.name) != nullptr) text += fmt::format("  {}: {}\n", metric.name, metric.help);
-  text += cpu_line("client", result.client) + cpu_line("server", result.server);
-  for (const auto& limit : result.client.limits) text += fmt::format("  limited: {}\n", limit);
+    if (metric_of(records, metric.name) != nullptr) text += fmt::format("  {}: {}\n", metric.name, metric.help);
+  for (const auto* record : records) text += cpu_line(*record);
+  for (const auto& limit : first.limits) text += fmt::format("  limited: {}\n", limit);
   return text;
 }
 
-std::string document(const WorkloadSpec& spec, const ClientResult& result) {
+std::string document_of(const WorkloadSpec& spec, const Records& records) {
   json::object summary;
   for (const auto& metric : spec.metrics) {
-    const auto* measured = metric_of(result, metric.name);
+    const auto* measured = metric_of(records, metric.name);
     if (measured == nullptr) continue;
     const auto histogram = histogram_of(*measured);
     json::object one{{"unit", metric.unit}, {"samples", measured->samples}, {"value", measured->value}};
@@ -131,9 +143,26 @@ std::string document(const WorkloadSpec& spec, const ClientResult& result) {
   }
   json::object root;
   root["summary"] = std::move(summary);
-  root["client"] = json::parse(to_json(result.client));
-  root["server"] = json::parse(to_json(result.server));
+  for (const auto* record : records) root[role_of(*record)] = json::parse(to_json(*record));
   return json::serialize(root);
+}
+
+}  // namespace
+
+std::string table(const WorkloadSpec& spec, const ClientResult& result) {
+  return table_of(spec, {&result.client, &result.server});
+}
+
+std::string table(const WorkloadSpec& spec, const NodeRecord& alone) {
+  return table_of(spec, {&alone});
+}
+
+std::string document(const WorkloadSpec& spec, const ClientResult& result) {
+  return document_of(spec, {&result.client, &result.server});
+}
+
+std::string document(const WorkloadSpec& spec, const NodeRecord& alone) {
+  return document_of(spec, {&alone});
 }
 
 std::string error_document(const Refusal& refusal) {

@@ -183,7 +183,7 @@ Result<SimulatedTrace> SimulateCommand::Options::simulate(std::size_t index, con
                       .requests = swept->requests,
                       .pages = swept->pages,
                       .skipped = swept->skipped,
-                      .sizes = swept->sizes,
+                      .lengths = swept->lengths,
                       .rows = rows_of(*swept, sweeping, profiles)};
   if (sweeping.offline) {
     auto bounds = bound_rows(*swept, sweeping.capacities, profiles);

@@ -189,15 +189,7 @@ Attempt<ClientResult> run_client(const ClientOptions& options, const WorkloadSpe
       throw;
     }
   }();
-  BenchEvent event;
-  if (result) {
-    event.kind = BenchEventKind::record;
-    event.record = result->client;
-  } else {
-    event.kind = result.error().status == Status::unsupported ? BenchEventKind::unsupported : BenchEventKind::failed;
-    event.message = result.error().message;
-  }
-  events.emit(std::move(event));
+  events.conclude(result.map([](const ClientResult& both) { return both.client; }));
   return result;
 }
 

@@ -54,4 +54,16 @@ void Events::emit(BenchEventKind kind, std::optional<std::string> message) {
   emit(std::move(event));
 }
 
+void Events::conclude(const Attempt<NodeRecord>& outcome) {
+  BenchEvent event;
+  if (outcome) {
+    event.kind = BenchEventKind::record;
+    event.record = *outcome;
+  } else {
+    event.kind = outcome.error().status == Status::unsupported ? BenchEventKind::unsupported : BenchEventKind::failed;
+    event.message = outcome.error().message;
+  }
+  emit(std::move(event));
+}
+
 }  // namespace longhaul::workloads

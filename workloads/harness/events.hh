@@ -7,6 +7,7 @@
 #include "common/fd.hh"
 #include "common/result.hh"
 #include "model/event.hh"
+#include "workloads/transport/plan.hh"
 
 namespace longhaul::workloads {
 
@@ -22,6 +23,8 @@ class Events {
   /// Stamps the time. Waits while the descriptor is full; a supervisor that is gone is not told any more.
   void emit(BenchEvent event);
   void emit(BenchEventKind kind, std::optional<std::string> message = {});
+  /// The last event of a run: its record, or why there is none.
+  void conclude(const Attempt<NodeRecord>& outcome);
 
  private:
   OwnFd fd_;

@@ -103,6 +103,7 @@ Attempt<Order> hear(Arrival& client, const Patience& patience) {
   order.runner = find_runner(name);
   if (hello->kind != ControlKind::hello || order.spec == nullptr || order.runner == nullptr)
     return refuse(client, {Status::unsupported, fmt::format("no workload '{}' here ({})", name, version_text())});
+  if (!order.runner->server) return refuse(client, {Status::unsupported, fmt::format("{} has no server", name)});
   order.transport = hello->transport.value_or("");
   if (order.transport != "tcp" && order.transport != "rdma")
     return refuse(client, {Status::unsupported, fmt::format("no transport '{}' here", order.transport)});

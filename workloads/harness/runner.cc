@@ -6,8 +6,7 @@ void adapt(ConnectionPlan& plan, const WorkloadSpec& spec, const Parameters& par
   auto with_transport = parameters;
   with_transport["transport"] = std::string{transport};
   plan.needs = spec.needs(with_transport);
-  for (const auto& parameter : spec.parameters)
-    if (!parameter.transport.empty() && parameter.transport != transport) plan.unused.push_back(parameter.name);
+  plan.unused = unused_on(spec, transport);
   if (const auto it = parameters.find("congestion_control"); it != parameters.end() && transport == "tcp")
     plan.congestion_control = std::get<std::string>(it->second);
 }

@@ -1,4 +1,4 @@
-// What a workload gives to the harness: its connections' plan and its two sides.
+// What a workload gives to the harness: its connections' plan and its two sides; or what it does alone.
 #pragma once
 
 #include <functional>
@@ -7,11 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "workloads/harness/local.hh"
 #include "workloads/harness/session.hh"
 #include "workloads/transport/plan.hh"
 
 namespace longhaul::workloads {
 
+/// A workload of the role local has only `local`, all others the rest.
 struct Runner {
   std::string workload;
   /// What it needs of its connections at either end; unsupported when the combination makes no sense on this transport
@@ -24,6 +26,8 @@ struct Runner {
   /// The server's side: returns when the client has closed the window, after its own verification, with what it
   /// measured itself. Throws.
   std::function<std::map<std::string, Metric>(ServerSession& session)> server;
+  /// The one side of a workload that runs alone: measures and returns the metrics. Throws.
+  std::function<std::map<std::string, Metric>(LocalSession& session)> local = {};
 };
 
 /// What every workload's plan has in common, from its parameters: what the transport must have (the spec's needs), the

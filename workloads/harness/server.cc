@@ -109,15 +109,7 @@ Attempt<Served> Server::serve_one(Events& events, int stop) {
       throw;
     }
   }();
-  BenchEvent event;
-  if (served) {
-    event.kind = BenchEventKind::record;
-    event.record = served->record;
-  } else {
-    event.kind = served.error().status == Status::unsupported ? BenchEventKind::unsupported : BenchEventKind::failed;
-    event.message = served.error().message;
-  }
-  events.emit(std::move(event));
+  events.conclude(served.map([](const Served& one) { return one.record; }));
   return served;
 }
 

@@ -1,9 +1,6 @@
 #include "workloads/harness/session.hh"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <thread>
 
 #include "observe/clock.hh"
@@ -15,30 +12,14 @@ namespace {
 
 constexpr std::size_t kRawSamples = 2048;
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kProgressInterval = kSecond / 2;
 
 }  // namespace
 
-std::vector<int> own_processors() {
-  cpu_set_t set;
-  std::vector<int> cpus;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
-  for (int i = 0; i < CPU_SETSIZE; ++i)
-    if (CPU_ISSET(i, &set)) cpus.push_back(i);
-  return cpus;
-}
-
 Session::Session(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan,
                  Connections connections, ControlChannel& control, Events& events, int stop)
-    : spec_(spec),
-      role_(role),
-      parameters_(std::move(parameters)),
-      unused_(plan.unused),
+    : Part(spec, role, std::move(parameters), plan.unused, connections.front()->facts().transport, events, stop),
       connections_(std::move(connections)),
-      transport_name_(connections_.front()->facts().transport),
       control_(control),
-      events_(events),
-      stop_(stop),
       round_trip_(workloads::round_trip(control.fd()).count()) {}
 
 std::vector<std::map<std::string, double>> Session::counters() const {
@@ -52,33 +33,16 @@ std::vector<std::map<std::string, double>> Session::counters() const {
 
 void Session::open_window() {
   counters_start_ = counters();
-  window_start_ = observe::wall_time();
-  clock_offset_ = observe::wall_offset();
-  events_.emit(BenchEventKind::window_start);
-  cpu_start_ = observe::sample_cpu();
-  cycles_start_ = cycles_.read();
+  Part::open_window();
 }
 
 void Session::close_window() {
-  cpu_ = observe::cpu_use(cpu_start_, observe::sample_cpu(), own_processors());
-  if (const auto cycles = cycles_.read(); cycles && cycles_start_) cpu_.process_cycles = *cycles - *cycles_start_;
-  window_stop_ = observe::wall_time();
-  events_.emit(BenchEventKind::window_stop);
+  Part::close_window();
   transport_ = connections_.front()->facts();
   const auto after = counters();
   for (std::size_t i = 0; i < after.size(); ++i)
     for (const auto& [name, moved] : observe::difference(after[i], counters_start_[i]))
       transport_.counters[name] += moved;
-}
-
-void Session::check_clock() const {
-  // What a clock may be steered by: 500 ppm (adjtimex(2)), of a window of seconds.
-  constexpr std::int64_t kSteered = 1'000'000;
-  const auto step = observe::wall_offset() - clock_offset_;
-  const auto steered = kSteered + (observe::wall_time() - window_start_) / 1000;
-  if (std::abs(step) > steered)
-    throw std::runtime_error(
-        fmt::format("the wall clock was set by {:.3f} ms during the run", static_cast<double>(step) / 1e6));
 }
 
 double Session::moved(const std::string& counter) const {
@@ -109,18 +73,10 @@ Patience Session::patience() const {
 }
 
 NodeRecord Session::record(std::map<std::string, Metric> metrics) const {
-  NodeRecord record;
-  record.workload = spec_.name;
-  record.role = role_;
-  record.parameters = parameters_;
-  for (const auto& name : unused_) record.parameters.erase(name);
-  record.metrics = std::move(metrics);
+  auto record = Part::record(std::move(metrics));
   record.transport = transport_;
-  record.cpu = cpu_;
-  record.window_start = window_start_;
-  record.window_stop = window_stop_;
-  record.limits = connections_.front()->limits();
-  record.limits.insert(record.limits.end(), limits_.begin(), limits_.end());
+  auto limits = connections_.front()->limits();
+  record.limits.insert(record.limits.begin(), limits.begin(), limits.end());
   return record;
 }
 
@@ -129,15 +85,8 @@ bool ClientSession::tick() {
   auto message = control_.next();
   if (!message) throw PeerFailed(message.error().message);
   if (*message) throw PeerFailed("the server gave up: " + (*message)->message.value_or("no reason given"));
-  const auto now = observe::raw_time();
-  if (window_end_ != 0 && now >= progress_due_ && events_) {
-    progress_due_ = now + kProgressInterval;
-    BenchEvent event;
-    event.kind = BenchEventKind::progress;
-    event.done =
-        std::clamp(1 - static_cast<double>(window_end_ - now) / static_cast<double>(number("duration")), 0.0, 1.0);
-    events_.emit(std::move(event));
-  }
+  if (window_end_ != 0)
+    progress(1 - static_cast<double>(window_end_ - observe::raw_time()) / static_cast<double>(number("duration")));
   return true;
 }
 
@@ -163,7 +112,6 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   open_window();
   loop.raw_limit = kRawSamples;
   window_end_ = observe::raw_time() + number("duration");
-  progress_due_ = observe::raw_time() + kProgressInterval;
   const auto fewest = options.fewest.value_or(static_cast<std::uint64_t>(number("min_samples")));
   auto samples = run_operations(lanes, Window{number("duration"), fewest}, loop);
   close_window();
@@ -282,19 +230,6 @@ Metric to_metric(const Samples& samples) {
 
 Metric to_metric(double value, std::uint64_t samples) {
   return {.value = value, .samples = samples, .distribution = {}, .raw = {}};
-}
-
-Result<Parameters> complete(const WorkloadSpec& spec, const Parameters& given) {
-  Parameters all;
-  for (const auto& [name, value] : given) {
-    const auto* parameter = find_parameter(spec.parameters, name);
-    if (parameter == nullptr) return refuse("workload {} has no parameter '{}'", spec.name, name);
-    if (auto ok = check_value(*parameter, value); !ok) return refuse("{}: {}", name, ok.error().message);
-    all.emplace(name, value);
-  }
-  for (const auto& parameter : spec.parameters)
-    if (parameter.fallback) all.emplace(parameter.name, *parameter.fallback);
-  return all;
 }
 
 }  // namespace longhaul::workloads

@@ -10,12 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "model/record.hh"
-#include "observe/cpu.hh"
-#include "observe/cycles.hh"
 #include "workloads/harness/control.hh"
-#include "workloads/harness/events.hh"
 #include "workloads/harness/loop.hh"
+#include "workloads/harness/part.hh"
 #include "workloads/transport/address.hh"
 #include "workloads/transport/plan.hh"
 
@@ -35,20 +32,12 @@ class Unsupported : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The processors that this process may use: a node's own where several nodes share a machine.
-std::vector<int> own_processors();
-
-/// What both ends have in common: the connections and the account of the window.
-class Session {
+/// What both ends have in common: the connections.
+class Session : public Part {
  public:
   Session(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan,
           Connections connections, ControlChannel& control, Events& events, int stop);
 
-  const WorkloadSpec& spec() const { return spec_; }
-  const Parameters& parameters() const { return parameters_; }
-  const std::string& transport() const { return transport_name_; }
-  std::int64_t number(std::string_view name) const { return integer(parameters_, spec_.parameters, name); }
-  std::string word(std::string_view name) const { return text(parameters_, spec_.parameters, name); }
   const Connections& connections() const { return connections_; }
 
   /// Does nothing for so long, ns, but look for Ctrl-C and broken connections. Throws.
@@ -57,16 +46,9 @@ class Session {
   /// The addresses and ports of this end and of its peer, as the run's control connection has them.
   SocketAddress here() const { return local_address(control_.fd()); }
   SocketAddress there() const { return peer_address(control_.fd()); }
-  /// For what compares wall clocks: throws std::runtime_error when this end's was set since the window opened.
-  void check_clock() const;
-
-  /// What this end used of its processors during the window that has been closed.
-  const CpuUse& cpu() const { return cpu_; }
 
   /// Of the path as it was when the connections were made, ns.
   std::int64_t round_trip() const { return round_trip_; }
-  /// The result is limited, and by what.
-  void limit(std::string why) { limits_.push_back(std::move(why)); }
   /// How much a counter of the transport moved during the window that has been closed.
   double moved(const std::string& counter) const;
 
@@ -82,30 +64,15 @@ class Session {
   void check_world() const;
   Patience patience() const;
 
-  const WorkloadSpec& spec_;
-  Role role_;
-  Parameters parameters_;
-  std::vector<std::string> unused_;
   Connections connections_;
-  std::string transport_name_;
   ControlChannel& control_;
-  Events& events_;
-  int stop_;
 
  private:
   std::vector<std::map<std::string, double>> counters() const;
 
-  observe::CycleCounter cycles_;  // threads that are begun later count, too
-  std::optional<std::int64_t> cycles_start_;
-  observe::CpuSample cpu_start_;
-  CpuUse cpu_;
   std::vector<std::map<std::string, double>> counters_start_;
   TransportFacts transport_;
   std::int64_t round_trip_ = 0;
-  std::vector<std::string> limits_;
-  std::int64_t window_start_ = 0;
-  std::int64_t clock_offset_ = 0;  ///< wall clock less raw clock when the window opened
-  std::int64_t window_stop_ = 0;
 };
 
 /// The client decides when the window opens and closes.
@@ -133,7 +100,6 @@ class ClientSession : public Session {
 
  private:
   bool tick();
-  std::int64_t progress_due_ = 0;
   std::int64_t window_end_ = 0;
 };
 
@@ -181,8 +147,5 @@ class ServerSession : public Session {
 Metric to_metric(const Samples& samples);
 /// A number without a distribution: a ratio, a rate. `samples`: how many operations it rests on.
 Metric to_metric(double value, std::uint64_t samples);
-
-/// `given` with the spec's defaults filled in; refuses unknown names and values out of range.
-Result<Parameters> complete(const WorkloadSpec& spec, const Parameters& given);
 
 }  // namespace longhaul::workloads

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 
 namespace longhaul::workloads::rendezvous {
 namespace {
@@ -13,31 +16,73 @@ using pingpong::Direction;
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kControls = 16;
-constexpr std::uint32_t kSlots = 4;  // FIN and the next START may be there at once
+constexpr std::uint32_t kSlots = 4;    // FIN and the next START may be there at once
+constexpr std::uint32_t kSends = 160;  // a request for each pair of places, and the messages between
 
 std::size_t pages(std::size_t bytes) {
   return (bytes + kPage - 1) / kPage * kPage;
 }
 
+// The longest that comes through the ring.
 std::size_t message_length(const Options& options) {
-  return kControlSize + (options.protocol == Protocol::eager ? options.size : 0);
+  return options.protocol == Protocol::eager ? kHeaderSize + options.reuse.longest : kControlSize;
 }
 
-const char* name_of(Control kind) {
-  constexpr std::array names{"nothing", "DATA", "START", "REPLY", "FIN"};
-  const auto index = static_cast<std::size_t>(kind);
-  return index < names.size() ? names[index] : "nothing known";
+// Messages are numbered from 1; what they are stamped with is never 0.
+std::uint8_t stamp_of(std::uint64_t number) {
+  return static_cast<std::uint8_t>((number - 1) % 255 + 1);
+}
+
+// Part of a buffer at both of its ends, offsets from the buffers' beginnings.
+struct Common {
+  std::size_t begin;
+  std::size_t length;
+};
+
+Common common(std::size_t first, std::size_t first_length, std::size_t second, std::size_t second_length) {
+  const auto begin = std::max(first, second);
+  const auto end = std::min(first + first_length, second + second_length);
+  return {begin, end > begin ? end - begin : 0};
+}
+
+std::vector<Place> places_of(const Buffers::Use& use) {
+  std::vector<Place> places;
+  for (const auto& piece : use.pieces())
+    places.push_back({piece.offset, static_cast<std::uint32_t>(piece.length), piece.keys ? piece.keys->remote : 0});
+  return places;
+}
+
+// A request for each part that lies in one region at either end.
+std::vector<Request> requests(Operation operation, const std::vector<BufferPiece>& here, std::size_t here_begins,
+                              const std::vector<Place>& there) {
+  std::vector<Request> all;
+  for (const auto& piece : here) {
+    for (const auto& place : there) {
+      const auto part = common(piece.offset - here_begins, piece.length,
+                               static_cast<std::size_t>(place.offset - there.front().offset), place.length);
+      if (part.length == 0) continue;
+      Request request;
+      request.operation = operation;
+      request.local = here_begins + part.begin;
+      request.remote = static_cast<std::size_t>(there.front().offset) + part.begin;
+      request.length = part.length;
+      if (piece.keys) request.local_key = piece.keys->local;
+      if (place.key != 0) request.remote_key = place.key;
+      all.push_back(request);
+    }
+  }
+  return all;
 }
 
 }  // namespace
 
 Layout::Layout(const Options& options)
-    : in(pages(options.size)),
-      control(2 * pages(options.size)),
-      bounce(control + kPage),
+    : bounce(pages(kControls * kControlSize)),
       stride(pages(message_length(options))),
       ring(bounce + stride),
-      total(ring + kSlots * stride) {}
+      out(ring + kSlots * stride),
+      in(out + pages(options.reuse.area)),
+      total(in + pages(options.reuse.area)) {}
 
 Protocol protocol_of(const std::string& word) {
   if (word == "write") return Protocol::write;
@@ -47,11 +92,16 @@ Protocol protocol_of(const std::string& word) {
 Attempt<ConnectionPlan> plan_of(const Options& options) {
   if (options.stream && options.protocol == Protocol::read)
     return unsupported("a socket's memory cannot be read remotely: over tcp take --protocol eager or write");
+  if (options.strategy.registers() && options.protocol == Protocol::eager)
+    return unsupported("eager messages are copied through buffers that are registered once: no --strategy {} there",
+                       options.strategy.strategy);
   const Layout layout{options};
   ConnectionPlan plan;
-  plan.memory = layout.total;
-  plan.message = options.size + kControlSize;
+  plan.memory = options.strategy.registers() ? layout.out : layout.total;
+  plan.application = layout.total - plan.memory;
+  plan.message = options.reuse.longest + kHeaderSize;
   plan.in_flight = plan.message;
+  if (options.strategy.registers()) plan.sends = kSends;
   if (!options.stream) {
     plan.receives = kSlots;
     plan.receive_offset = layout.ring;
@@ -66,17 +116,33 @@ Exchange::Exchange(Connection& connection, const Options& options, Role role)
       options_(options),
       layout_(options),
       client_(role == Role::client),
-      out_(connection.memory().subspan(Layout::out, options.size)),
-      in_(connection.memory().subspan(layout_.in, options.size)),
       outgoing_(client_ ? Direction::ping : Direction::pong),
-      incoming_(client_ ? Direction::pong : Direction::ping) {
-  pingpong::fill(out_, outgoing_, 0, 0);
+      incoming_(client_ ? Direction::pong : Direction::ping),
+      buffers_(connection, options.strategy) {
+  fill_out();
   if (!client_) await_message();
+}
+
+// What is in use at the end.
+Exchange::~Exchange() {
+  for (auto& source : sources_) buffers_.release(source);
+  buffers_.release(target_);
+}
+
+void Exchange::fill_out() {
+  std::set<std::size_t> filled;
+  for (const auto& extent : options_.reuse.order)
+    if (filled.insert(extent.offset).second)
+      pingpong::fill(connection_.memory().subspan(layout_.out + extent.offset, extent.length), outgoing_, 0, 0);
+}
+
+void Exchange::reset() {
+  trips_ = operations_ = 0;
+  buffers_.reset();
 }
 
 void Exchange::start() {
   ++operations_;
-  sequence_ = pingpong::next_sequence(sequence_);
   send_message();
 }
 
@@ -88,99 +154,93 @@ bool Exchange::advance() {
 }
 
 void Exchange::send_message() {
-  pingpong::stamp(out_, sequence_);
-  if (options_.protocol != Protocol::eager) {
-    control(Control::start, true);
-    step_ = options_.protocol == Protocol::write ? Step::await_reply : Step::await_fin;
-    expect(kControlSize);
+  ++sent_;
+  const auto& extent = outgoing();
+  const auto message = connection_.memory().subspan(layout_.out + extent.offset, extent.length);
+  pingpong::stamp(message, stamp_of(sent_));
+  if (options_.protocol == Protocol::eager) {
+    auto bounce = connection_.memory().subspan(layout_.bounce);
+    std::memcpy(bounce.data() + kHeaderSize, message.data(), message.size());
+    control(Control::data, true);
+    await_message();
     return;
   }
-  auto bounce = connection_.memory().subspan(layout_.bounce);
-  std::memcpy(bounce.data() + kControlSize, out_.data(), out_.size());
-  control(Control::data, true);
-  await_message();
+  auto source = buffers_.begin(layout_.out + extent.offset, extent.length);
+  buffers_.complete(source);
+  const bool tells = options_.protocol == Protocol::read;
+  control(Control::start, true, tells ? places_of(source) : std::vector<Place>{});
+  sources_.push_back(std::move(source));
+  step_ = tells ? Step::await_fin : Step::await_reply;
+  expect(kHeaderSize);
 }
 
 void Exchange::await_message() {
   const bool eager = options_.protocol == Protocol::eager;
   step_ = eager ? Step::await_data : Step::await_start;
-  expect(message_length(options_));
+  expect(eager ? kHeaderSize + incoming().length : kHeaderSize);
 }
 
 // True: an operation of the client is complete, or the server has answered.
 bool Exchange::received() {
-  const auto wanted = client_ ? sequence_ : pingpong::next_sequence(sequence_);
-  if (in_.front() != std::byte{wanted} || in_.back() != std::byte{wanted})
+  const auto message = connection_.memory().subspan(layout_.in + incoming().offset, incoming().length);
+  const auto wanted = stamp_of(++received_);
+  if (message.front() != std::byte{wanted} || message.back() != std::byte{wanted})
     throw std::runtime_error(
         fmt::format("corrupted payload: message {} came with {} as its first and {} as its last byte", wanted,
-                    std::to_integer<int>(in_.front()), std::to_integer<int>(in_.back())));
+                    std::to_integer<int>(message.front()), std::to_integer<int>(message.back())));
   step_ = Step::idle;
-  if (client_) return true;
-  sequence_ = wanted;
-  send_message();
+  if (!client_) send_message();
   return true;
 }
 
 bool Exchange::handle(const Completion& completion) {
-  if (completion.kind == Completion::Kind::fetched) {
-    control(Control::fin, false);
-    return received();
+  if (completion.kind == Completion::Kind::sent) {  // asked for where a source has to be released
+    buffers_.release(sources_.front());
+    sources_.pop_front();
+    return false;
   }
-  if (completion.kind != Completion::Kind::received) return false;
+  if (completion.kind == Completion::Kind::fetched) {
+    if (--fetching_ > 0 || !target_.complete()) return false;
+    control(Control::fin, false);
+    return placed();
+  }
   switch (step_) {
-    case Step::await_reply: {
-      check(Control::reply);
-      consume();
-      Request data;
-      data.operation = options_.stream ? Operation::send : Operation::write;
-      data.local = Layout::out;
-      data.length = options_.size;
-      data.remote = layout_.in;
-      data.signaled = false;
-      data.more = !options_.stream;
-      connection_.post(data);
-      ++trips_;
-      if (!options_.stream) control(Control::fin, false);
+    case Step::await_reply:
+      write_to(take(Control::reply).places);
       await_message();
+      return false;
+    case Step::await_fin:
+      take(Control::fin);
+      buffers_.release(sources_.front());
+      sources_.pop_front();
+      await_message();
+      return false;
+    case Step::await_data: {
+      std::ignore = decode(slot(), Control::data);
+      std::memcpy(connection_.memory().data() + layout_.in + incoming().offset, slot().data() + kHeaderSize,
+                  incoming().length);
+      consume();
+      return received();
+    }
+    case Step::await_start: {
+      auto places = take(Control::start).places;
+      target_ = buffers_.begin(layout_.in + incoming().offset, incoming().length);
+      if (options_.protocol == Protocol::read) {
+        fetch_from(std::move(places));
+        return false;
+      }
+      buffers_.complete(target_);
+      step_ = Step::await_placed;
+      if (options_.stream)
+        expect_here(layout_.in + incoming().offset, incoming().length);
+      else
+        expect(kHeaderSize);
+      control(Control::reply, true, options_.stream ? std::vector<Place>{} : places_of(target_));
       return false;
     }
-    case Step::await_fin:
-      check(Control::fin);
-      consume();
-      await_message();
-      return false;
-    case Step::await_data:
-      check(Control::data);
-      std::memcpy(in_.data(), slot().data() + kControlSize, in_.size());
-      consume();
-      return received();
-    case Step::await_start:
-      check(Control::start);
-      consume();
-      if (options_.protocol == Protocol::write) {
-        step_ = Step::await_placed;
-        if (options_.stream)
-          expect_here(layout_.in, options_.size);
-        else
-          expect(kControlSize);
-        control(Control::reply, true);
-      } else {
-        Request fetch;
-        fetch.operation = Operation::read;
-        fetch.local = layout_.in;
-        fetch.length = options_.size;
-        fetch.remote = Layout::out;
-        connection_.post(fetch);
-        trips_ += 2;
-        step_ = Step::fetching;
-      }
-      return false;
     case Step::await_placed:
-      if (!options_.stream) {
-        check(Control::fin);
-        consume();
-      }
-      return received();
+      if (!options_.stream) take(Control::fin);
+      return placed();
     case Step::idle:
     case Step::fetching:
       throw std::runtime_error("the peer sent a message out of turn");
@@ -188,20 +248,67 @@ bool Exchange::handle(const Completion& completion) {
   return false;
 }
 
-void Exchange::control(Control kind, bool on_path) {
-  const auto at = kind == Control::data ? layout_.bounce : layout_.control + next_control_ * kControlSize;
+// The message is in its buffer, which the adapter needs no more.
+bool Exchange::placed() {
+  buffers_.release(target_);
+  return received();
+}
+
+void Exchange::write_to(const std::vector<Place>& places) {
+  ++trips_;
+  const auto from = layout_.out + outgoing().offset;
+  if (options_.stream) {
+    connection_.post({.operation = Operation::send, .local = from, .length = outgoing().length, .signaled = false});
+    sources_.pop_front();
+    return;
+  }
+  auto parts = requests(Operation::write, sources_.back().pieces(), from, places);
+  if (parts.empty()) throw std::runtime_error("the peer's REPLY names no place for the message");
+  for (auto& part : parts) {
+    part.more = true;
+    part.signaled = false;
+  }
+  // Before it is acknowledged the source must stay registered.
+  parts.back().signaled = options_.strategy.registers();
+  for (const auto& part : parts) connection_.post(part);
+  control(Control::fin, false);
+  if (!options_.strategy.registers()) sources_.pop_front();
+}
+
+void Exchange::fetch_from(std::vector<Place> places) {
+  if (places.empty()) throw std::runtime_error("the peer's START does not say where the message is");
+  trips_ += 2;
+  step_ = Step::fetching;
+  std::vector<BufferPiece> under_way;
+  if (options_.pipelining) {
+    under_way = target_.pieces();
+    fetch(under_way, places);
+  }
+  buffers_.complete(target_);
+  auto rest = target_.pieces();
+  std::erase_if(rest, [&](const BufferPiece& piece) {
+    return std::any_of(under_way.begin(), under_way.end(),
+                       [&](const BufferPiece& other) { return other.offset == piece.offset; });
+  });
+  fetch(rest, places);
+}
+
+void Exchange::fetch(const std::vector<BufferPiece>& into, const std::vector<Place>& from) {
+  for (const auto& part : requests(Operation::read, into, layout_.in + incoming().offset, from)) {
+    connection_.post(part);
+    ++fetching_;
+  }
+}
+
+void Exchange::control(Control kind, bool on_path, const std::vector<Place>& places) {
+  const auto at = kind == Control::data ? layout_.bounce : Layout::control + next_control_ * kControlSize;
   next_control_ = (next_control_ + 1) % kControls;
-  auto message = connection_.memory().subspan(at, kControlSize);
-  std::memset(message.data(), 0, message.size());
-  message[0] = std::byte{static_cast<std::uint8_t>(kind)};
-  message[4] = std::byte{sequence_};
-  // Where the data is, or is to go: the same place at both ends of this benchmark, but it is sent each time.
-  const std::uint64_t address = kind == Control::reply ? layout_.in : Layout::out;
-  std::memcpy(message.data() + 8, &address, sizeof address);
+  const auto stamp = stamp_of(std::max<std::uint64_t>(1, sent_));
   Request request;
   request.operation = Operation::send;
   request.local = at;
-  request.length = kind == Control::data ? message_length(options_) : kControlSize;
+  request.length = encode(connection_.memory().subspan(at, kControlSize), kind, stamp, places);
+  if (kind == Control::data) request.length += outgoing().length;
   request.signaled = false;
   connection_.post(request);
   if (on_path) ++trips_;
@@ -220,21 +327,24 @@ std::span<std::byte> Exchange::slot() const {
   return connection_.memory().subspan(layout_.ring + next_slot_ * layout_.stride, layout_.stride);
 }
 
+Message Exchange::take(Control wanted) {
+  auto message = decode(slot(), wanted);
+  consume();
+  return message;
+}
+
 // The slot may be used again.
 void Exchange::consume() {
   if (!options_.stream) connection_.post_receive(layout_.ring + next_slot_ * layout_.stride, message_length(options_));
   next_slot_ = (next_slot_ + 1) % kSlots;
 }
 
-void Exchange::check(Control wanted) const {
-  const auto kind = static_cast<Control>(std::to_integer<std::uint8_t>(slot()[0]));
-  if (kind != wanted)
-    throw std::runtime_error(fmt::format("the peer sent {} where {} was due", name_of(kind), name_of(wanted)));
-}
-
 void Exchange::verify_last() const {
-  if (sequence_ == 0) return;
-  if (const auto fault = pingpong::find_fault(in_, incoming_, sequence_, 0)) throw std::runtime_error(*fault);
+  if (received_ == 0 || !options_.reuse.disjoint) return;
+  const auto& extent = options_.reuse.at(received_ - 1);
+  const auto message = connection_.memory().subspan(layout_.in + extent.offset, extent.length);
+  if (const auto fault = pingpong::find_fault(message, incoming_, stamp_of(received_), 0))
+    throw std::runtime_error(*fault);
 }
 
 }  // namespace longhaul::workloads::rendezvous

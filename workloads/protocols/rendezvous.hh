@@ -6,16 +6,21 @@
 //   read    START (where), read, FIN          3 trips: the read itself is two; FIN tells the sender, not the receiver
 //
 // Over sockets nothing can be read or written remotely: `write` there is START, REPLY, data into the receiver's own
-// buffer.
+// buffer. Rendezvous buffers are the application's own, registered by a strategy: the sender's before START, the
+// receiver's when START has come (PAPERS.md, section F, the typical process).
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "workloads/harness/loop.hh"
 #include "workloads/protocols/payload.hh"
+#include "workloads/protocols/rendezvous_message.hh"
+#include "workloads/protocols/reuse.hh"
+#include "workloads/protocols/strategy.hh"
 #include "workloads/transport/connection.hh"
 #include "workloads/transport/plan.hh"
 
@@ -26,24 +31,24 @@ Protocol protocol_of(const std::string& word);
 
 struct Options {
   Protocol protocol = Protocol::eager;
-  std::size_t size = 0;
+  Reuse reuse;
   bool stream = false;  ///< sockets
+  StrategyOptions strategy = {};
+  /// Protocol read: what is registered of the receiver's buffer is fetched while the rest is being registered.
+  bool pipelining = false;
 };
 
-/// What is exchanged to make a transfer happen; at the head of an eager message, too. Little-endian on the wire.
-enum class Control : std::uint32_t { data = 1, start, reply, fin };
-inline constexpr std::size_t kControlSize = 16;
-
-/// Where things lie in either end's memory: the application's two buffers, what goes out through the middleware, and
-/// the ring of what comes in.
+/// Where things lie in either end's memory: what goes out through the middleware, the ring of what comes in, and the
+/// application's two areas of buffers.
 struct Layout {
   explicit Layout(const Options& options);
-  static constexpr std::size_t out = 0;
-  std::size_t in;
-  std::size_t control;  ///< some of them in turn: an adapter may read one after the next is written
-  std::size_t bounce;   ///< an eager message on its way out
-  std::size_t stride;   ///< of the ring
+  static constexpr std::size_t control =
+      0;               ///< some of them in turn: an adapter may read one after the next is written
+  std::size_t bounce;  ///< an eager message on its way out
+  std::size_t stride;  ///< of the ring
   std::size_t ring;
+  std::size_t out;  ///< the application's
+  std::size_t in;
   std::size_t total;
 };
 
@@ -54,6 +59,9 @@ class Exchange final : public Lane {
  public:
   /// `role`: the client sends first.
   Exchange(Connection& connection, const Options& options, Role role);
+  ~Exchange() override;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
 
   void start() override;
   bool advance() override;
@@ -63,32 +71,46 @@ class Exchange final : public Lane {
   /// quotient at the client is that of one transfer.
   std::uint64_t trips() const { return trips_; }
   std::uint64_t operations() const { return operations_; }
-  void reset() override { trips_ = operations_ = 0; }
+  void reset() override;
 
-  /// Compares every byte of the last message. Throws std::runtime_error.
+  /// What registering this end's buffers has cost since reset(); null where the strategy registers nothing.
+  const registration::ExecutorCounters* registrations() const { return buffers_.counters(); }
+
+  /// Compares every byte of the last message (its first and last, where buffers overlap). Throws std::runtime_error.
   void verify_last() const;
 
  private:
   enum class Step { idle, await_reply, await_fin, await_data, await_start, await_placed, fetching };
 
+  void fill_out();
   void send_message();
   void await_message();
   bool received();
   bool handle(const Completion& completion);
-  void control(Control kind, bool on_path);
+  void control(Control kind, bool on_path, const std::vector<Place>& places = {});
+  void write_to(const std::vector<Place>& places);
+  void fetch_from(std::vector<Place> places);
+  void fetch(const std::vector<BufferPiece>& into, const std::vector<Place>& from);
+  bool placed();
   void expect(std::size_t length);
   void expect_here(std::size_t offset, std::size_t length);
+  const Extent& outgoing() const { return options_.reuse.at(sent_ - 1); }
+  const Extent& incoming() const { return options_.reuse.at(received_); }
   std::span<std::byte> slot() const;
+  Message take(Control wanted);
   void consume();
-  void check(Control wanted) const;
 
   Connection& connection_;
   Options options_;
   Layout layout_;
   bool client_;
-  std::span<std::byte> out_, in_;
   pingpong::Direction outgoing_, incoming_;
-  std::uint8_t sequence_ = 0;
+  Buffers buffers_;
+  std::deque<Buffers::Use> sources_;  // until the adapter or the peer has read them
+  Buffers::Use target_;
+  std::size_t fetching_ = 0;
+  std::uint64_t sent_ = 0;  // messages
+  std::uint64_t received_ = 0;
   Step step_ = Step::idle;
   std::size_t next_slot_ = 0;
   std::size_t next_control_ = 0;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "common/error.hh"
 #include "observe/clock.hh"
 #include "workloads/protocols/payload.hh"
 
@@ -22,6 +23,7 @@ constexpr std::size_t kMostTelling = 8;
 constexpr std::uint8_t kFilled = 171;           // a sequence like any other
 constexpr std::size_t kSocketsUnderWay = 4;     // the kernel's buffer is the queue
 constexpr std::int64_t kCatchUp = 100'000'000;  // ns that a paced sender may be behind
+constexpr std::size_t kPiecesOfAMessage = 4;
 constexpr std::size_t kUnbounded = std::size_t{1} << 30;
 
 std::span<std::byte> slot(std::span<std::byte> memory, std::size_t size, std::size_t index) {
@@ -44,7 +46,14 @@ std::size_t credit_offset(const Options& options) {
   return (slots_of(options) * options.size + kCredit - 1) / kCredit * kCredit;
 }
 
+std::size_t slots_offset(const Options& options) {
+  return options.strategy.registers() ? registration::kPageSize : 0;
+}
+
 Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t connections) {
+  if (options.strategy.registers() && options.op != "write" && options.op != "read")
+    return unsupported(
+        "--strategy is for --op write and read: what is sent comes out of buffers that are registered once");
   ConnectionPlan plan;
   plan.connections = connections;
   plan.message = options.size;
@@ -54,10 +63,14 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t c
   if (options.depth > 0) plan.sends = static_cast<std::uint32_t>(options.depth + 1);
   // Only where the messages come from: at their target whatever is there has arrived.
   if (role == (options.op == "read" ? Role::server : Role::client))
-    plan.prepare = [options](std::span<std::byte> memory) {
+    plan.prepare = [options, offset = role == Role::client ? slots_offset(options) : 0](std::span<std::byte> memory) {
       for (std::size_t i = 0; i < slots_of(options); ++i)
-        pingpong::fill(slot(memory, options.size, i), Direction::ping, kFilled, 0);
+        pingpong::fill(slot(memory.subspan(offset), options.size, i), Direction::ping, kFilled, 0);
     };
+  if (role == Role::client && options.strategy.registers()) {
+    plan.application = plan.memory;
+    plan.memory = slots_offset(options);
+  }
   if (options.op == "stream") {
     plan.receives = 1;
     plan.receive_length = options.size;
@@ -89,12 +102,21 @@ Poster::Poster(Connection& connection, const Options& options, Meter& meter)
       options_(options),
       meter_(meter),
       slots_(slots_of(options)),
-      credited_(options.op == "send") {
+      credited_(options.op == "send"),
+      base_(slots_offset(options)),
+      buffers_(connection, options.strategy) {
   const auto queue = static_cast<std::size_t>(std::max<std::int64_t>(connection.facts().queue_depth - 1, 1));
   depth_ = options.op == "stream" ? kSocketsUnderWay : queue;
+  // A message may lie in several regions, and each takes a place in the queue.
+  if (options.strategy.registers()) depth_ = std::max<std::size_t>(queue / kPiecesOfAMessage, 1);
   if (options.depth > 0) depth_ = std::min(depth_, options.depth);
   depth_ = std::min(depth_, slots_);
   if (options.op != "stream" && options.depth == 0) limit_.emplace(depth_, options.round_trip);
+}
+
+// What is in use at the end.
+Poster::~Poster() {
+  for (auto& [use, pieces] : in_use_) buffers_.release(use);
 }
 
 bool Poster::has_credit() {
@@ -110,15 +132,47 @@ void Poster::post() {
   request.operation = options_.op == "write"  ? Operation::write
                       : options_.op == "read" ? Operation::read
                                               : Operation::send;
-  request.local = request.remote = next * options_.size;
+  request.remote = next * options_.size;
+  request.local = base_ + request.remote;
   request.length = options_.size;
   if (request.operation != Operation::read) {
     sequence_ = pingpong::next_sequence(sequence_);
-    pingpong::stamp(slot(connection_.memory(), options_.size, next), sequence_);
+    pingpong::stamp(connection_.memory().subspan(request.local, request.length), sequence_);
   }
-  connection_.post(request);
+  if (options_.strategy.registers())
+    post_piecewise(request);
+  else
+    connection_.post(request);
   ++under_way_;
   ++posted_;
+}
+
+void Poster::post_piecewise(Request request) {
+  const auto begins = request.local;
+  const auto target = request.remote;
+  auto use = buffers_.begin(begins, request.length);
+  buffers_.complete(use);
+  for (const auto& piece : use.pieces()) {
+    request.local = piece.offset;
+    request.remote = target + (piece.offset - begins);
+    request.length = piece.length;
+    request.local_key = piece.keys->local;
+    connection_.post(request);
+  }
+  const auto pieces = use.pieces().size();
+  in_use_.emplace_back(std::move(use), pieces);
+}
+
+std::size_t Poster::retire(std::size_t count) {
+  if (!options_.strategy.registers()) return count;
+  std::size_t messages = 0;
+  for (; count > 0; --count) {
+    if (--in_use_.front().second > 0) continue;
+    buffers_.release(in_use_.front().first);
+    in_use_.pop_front();
+    ++messages;
+  }
+  return messages;
 }
 
 void Poster::fill() {
@@ -146,13 +200,25 @@ bool Poster::advance() {
   }
   if (out_of_credit_) fill();
   std::array<Completion, 16> done;
-  const auto count = connection_.poll(done);
-  if (count == 0) return false;
+  const auto completed = connection_.poll(done);
   const auto now = observe::raw_time();
+  const auto count = retire(completed);
+  if (count == 0) return false;
   for (std::size_t i = 0; i < count; ++i) meter_.count(options_.size, now);
   under_way_ -= count;
   if (limit_) limit_->delivered(count, posted_, now);
   return true;
+}
+
+void Poster::flush(std::int64_t timeout) {
+  const auto deadline = observe::raw_time() + timeout;
+  connection_.post({.operation = Operation::read, .local = 0, .length = 1, .remote = 0});
+  std::array<Completion, 16> done;
+  for (;;) {
+    for (const auto& one : std::span{done}.first(connection_.poll(done)))
+      if (one.kind == Completion::Kind::fetched) return;
+    if (observe::raw_time() > deadline) throw_errno("wait until what was written is in place", ETIMEDOUT);
+  }
 }
 
 Receiver::Receiver(Connection& connection, const Options& options, Meter& meter)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "workloads/harness/loop.hh"
 #include "workloads/protocols/flight.hh"
+#include "workloads/protocols/strategy.hh"
 #include "workloads/transport/connection.hh"
 #include "workloads/transport/plan.hh"
 
@@ -19,8 +21,9 @@ struct Options {
   std::size_t size = 0;
   std::size_t depth =
       0;  ///< messages under way; 0: as the path turns out (FlightLimit), as many as the queue holds at most
-  std::int64_t interval = 0;    ///< ns from one message to the next, one under way at a time; 0: without pause
-  std::int64_t round_trip = 0;  ///< ns, of the unloaded path: what the flight limit is reckoned with
+  std::int64_t interval = 0;      ///< ns from one message to the next, one under way at a time; 0: without pause
+  std::int64_t round_trip = 0;    ///< ns, of the unloaded path: what the flight limit is reckoned with
+  StrategyOptions strategy = {};  ///< of the buffers at the end that posts; write and read only
 };
 
 /// What the connections of streams need, for either end.
@@ -50,18 +53,35 @@ class Meter {
 class Poster final : public Lane {
  public:
   Poster(Connection& connection, const Options& options, Meter& meter);
+  ~Poster() override;
+  Poster(const Poster&) = delete;
+  Poster& operator=(const Poster&) = delete;
 
   void start() override;
   bool advance() override;
   bool idle() const override { return under_way_ == 0; }
-  void reset() override { meter_.reset(); }
+  void reset() override {
+    meter_.reset();
+    buffers_.reset();
+  }
   Connection& connection() override { return connection_; }
+
+  /// After the last write: waits until the peer's memory has all of them. Over iWARP a write is complete as soon as its
+  /// buffer may be used again; a read is answered when what was written before it is in place (RFC 5040, section 5.5).
+  /// Throws std::system_error ETIMEDOUT after `timeout` ns.
+  void flush(std::int64_t timeout);
+
+  /// What registering its buffers has cost since reset(); null where the strategy registers nothing.
+  const registration::ExecutorCounters* registrations() const { return buffers_.counters(); }
 
   /// The most that may be under way.
   std::size_t depth() const { return depth_; }
 
  private:
   void post();
+  void post_piecewise(Request request);
+  /// How many of `count` completions end a message.
+  std::size_t retire(std::size_t count);
   /// Posts until the queue is full or the receiver has no room.
   void fill();
   bool has_credit();
@@ -76,6 +96,9 @@ class Poster final : public Lane {
   std::uint64_t posted_ = 0;  // in all; the next one's slot follows from it
   bool out_of_credit_ = false;
   std::size_t under_way_ = 0;
+  std::size_t base_;  // where its slots begin
+  Buffers buffers_;
+  std::deque<std::pair<Buffers::Use, std::size_t>> in_use_;  // and what is under way of each
   std::uint8_t sequence_ = 0;
   bool waiting_ = false;  // for the time of the next message
   std::int64_t due_ = 0;
@@ -107,7 +130,10 @@ class Receiver final : public Lane {
   std::uint8_t sequence_ = 0;
 };
 
-/// Every byte of the messages in memory that writes, reads or a stream came into. Throws std::runtime_error, also where
+/// Where the slots of the end that posts begin: behind a page of the connection's own where they are registered apart.
+std::size_t slots_offset(const Options& options);
+
+/// Every byte of the messages in slots that writes, reads or a stream came into. Throws std::runtime_error, also where
 /// nothing came.
 void verify(std::span<const std::byte> memory, const Options& options);
 

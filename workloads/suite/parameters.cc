@@ -50,6 +50,59 @@ ParameterSpec verify_parameter() {
           .choices = {}};
 }
 
+std::vector<ParameterSpec> strategy_parameters() {
+  return {
+      {.name = "strategy",
+       .kind = Kind::choice,
+       .help = "how the application's buffers are registered: preregistered, all at once before; each-time, for each "
+               "message; else through a cache of regions: pin-down (least recently used), mrrc, best (the policy that "
+               "saves most on traces)",
+       .fallback = Value{"preregistered"},
+       .choices = {"preregistered", "each-time", "pin-down", "mrrc", "best"},
+       .transport = "rdma"},
+      {.name = "capacity",
+       .kind = Kind::size,
+       .help = "what the cache of regions keeps registered at either end at most",
+       .fallback = Value{std::int64_t{8} << 20},
+       .min = 4096,
+       .max = std::int64_t{1} << 40,
+       .choices = {},
+       .transport = "rdma"}};
+}
+
+std::vector<ParameterSpec> reuse_parameters() {
+  return {
+      {.name = "reuse",
+       .kind = Kind::choice,
+       .help = "which buffers messages come from and go to: same, one of `size` bytes; anywhere, `size` bytes anywhere "
+               "in as much memory as `buffers` of them take; httpd, cello92: buffers of the paper's sizes, by Zipf's "
+               "law; else the name of a trace's file, on both nodes",
+       .fallback = Value{"same"},
+       .choices = {},
+       .punctuation = "/"},
+      {.name = "buffers",
+       .kind = Kind::count,
+       .help = "how many buffers the application has",
+       .fallback = Value{256},
+       .min = 1,
+       .max = 65536,
+       .choices = {}}};
+}
+
+std::vector<MetricSpec> strategy_metrics() {
+  const auto metric = [](const char* name, const char* unit, Better better, const char* help) {
+    return MetricSpec{.name = name, .unit = unit, .better = better, .help = help};
+  };
+  return {metric("registering", "ns", Better::lower, "mean time in ibv_reg_mr a message, at the client"),
+          metric("deregistering", "ns", Better::lower, "mean time in ibv_dereg_mr a message, at the client"),
+          metric("hit_ratio", "1", Better::higher, "share of the client's buffers that were registered already"),
+          metric("misses", "1", Better::neither, "buffers of the client that had to be registered, in part at least"),
+          metric("evictions", "1", Better::neither, "regions of the client that made room for others"),
+          metric("exposure", "ns", Better::lower,
+                 "mean time from the end of a region's last use to its deregistration, at the client: a peer that "
+                 "knows its key can still reach it")};
+}
+
 std::vector<ParameterSpec> harness_parameters() {
   return {{.name = "duration",
            .kind = Kind::duration,

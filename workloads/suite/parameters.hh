@@ -14,6 +14,13 @@ ParameterSpec op_parameter(std::vector<std::string> choices);
 ParameterSpec completion_parameter();
 ParameterSpec verify_parameter();
 
+/// strategy and capacity: how an application's buffers are registered; and what that is measured by.
+std::vector<ParameterSpec> strategy_parameters();
+std::vector<MetricSpec> strategy_metrics();
+
+/// reuse and buffers: which of its buffers an application uses next, besides `size`.
+std::vector<ParameterSpec> reuse_parameters();
+
 /// duration, warmup, min_samples, timeout and congestion_control: what the harness itself asks for.
 std::vector<ParameterSpec> harness_parameters();
 

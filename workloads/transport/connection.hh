@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "model/record.hh"
+#include "workloads/registration/executor.hh"
 
 namespace longhaul::workloads {
 
@@ -23,6 +25,9 @@ struct Request {
   std::uint32_t immediate = 0;  ///< write_with_immediate
   bool more = false;            ///< another request follows at once: may be held back until then
   bool signaled = true;         ///< ask for a `sent` completion
+  /// Of memory that the connection has not registered itself (registrar()); empty: of what it has.
+  std::optional<std::uint32_t> local_key = {};
+  std::optional<std::uint32_t> remote_key = {};
 };
 
 /// Something that happened at this end. Requests complete in the order in which they were posted, receives too.
@@ -52,8 +57,12 @@ class Connection {
   /// Why this connection's windows or buffers, rather than the path, limit the workload; empty: they do not.
   virtual std::vector<std::string> limits() const = 0;
 
-  /// This end's memory. The peer may write into it at any time when the transport has one-sided operations.
+  /// This end's memory. The peer may write into what the connection has registered of it (ConnectionPlan::memory) at
+  /// any time when the transport has one-sided operations.
   virtual std::span<std::byte> memory() = 0;
+  /// Registers memory() beyond that (ConnectionPlan::application), by address; null where the transport needs none.
+  /// What it has registered must go before the connection does.
+  virtual registration::Registrar* registrar() { return nullptr; }
 
   /// Starts an operation; never blocks. Throws std::length_error when the queue is full.
   virtual void post(const Request& request) = 0;

@@ -4,6 +4,15 @@
 
 namespace longhaul::workloads {
 
+std::size_t application_offset(const ConnectionPlan& plan) {
+  constexpr std::size_t kPage = 4096;
+  return (plan.memory + kPage - 1) / kPage * kPage;
+}
+
+std::size_t total_memory(const ConnectionPlan& plan) {
+  return plan.application == 0 ? plan.memory : application_offset(plan) + plan.application;
+}
+
 std::vector<std::string> missing(const ConnectionPlan& plan, const std::vector<Capability>& has) {
   std::vector<std::string> names;
   for (const auto need : plan.needs)

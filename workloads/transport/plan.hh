@@ -53,11 +53,12 @@ tl::unexpected<Refusal> wrong_input(fmt::format_string<Args...> format, Args&&..
 struct ConnectionPlan {
   std::vector<Capability> needs;
   std::size_t connections = 1;
-  std::size_t memory = 0;      ///< bytes at either end
-  std::size_t message = 0;     ///< the largest
-  std::size_t in_flight = 0;   ///< bytes that the workload has under way at a time
-  std::uint32_t sends = 16;    ///< least entries of the send queue
-  std::uint32_t receives = 0;  ///< receives that are posted before the peer may send
+  std::size_t memory = 0;       ///< bytes at either end that the connection makes usable
+  std::size_t application = 0;  ///< bytes behind them, from the next page on, that the workload makes usable itself
+  std::size_t message = 0;      ///< the largest
+  std::size_t in_flight = 0;    ///< bytes that the workload has under way at a time
+  std::uint32_t sends = 16;     ///< least entries of the send queue
+  std::uint32_t receives = 0;   ///< receives that are posted before the peer may send
   std::size_t receive_offset = 0;
   std::size_t receive_length = 0;
   std::size_t receive_stride = 0;  ///< from one receive's place to the next's; 0: all share one
@@ -67,6 +68,11 @@ struct ConnectionPlan {
   bool sleeping = false;            ///< completions are waited for, not polled
   std::string congestion_control;   ///< tcp; empty: the system's
 };
+
+/// The bytes of memory() that such a plan has.
+std::size_t total_memory(const ConnectionPlan& plan);
+/// Where the application's part begins.
+std::size_t application_offset(const ConnectionPlan& plan);
 
 /// The capabilities that `plan` needs and `has` lacks, by name; empty: none.
 std::vector<std::string> missing(const ConnectionPlan& plan, const std::vector<Capability>& has);

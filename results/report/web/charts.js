@@ -87,11 +87,12 @@ function seriesTip(spec, key, head) {
     const found = points(params);
     if (!found.length) return '';
     const theory = found.some(({cell}) => expectedOf(cell, key) !== null);
-    const columns = ['median', '95 % interval', ...(theory ? ['expected'] : []), 'p99', 'runs', 'achieved delay'];
+    const alone = isAlone(found[0].cell);
+    const columns = ['median', '95 % interval', ...(theory ? ['expected'] : []), 'p99', 'runs', ...(alone ? [] : ['achieved delay'])];
     return tipTable(head(found[0].cell), columns, found.map(({cell, metric, style, label}) => [
       swatch(style) + ' ' + escaped(label), inUnit(metric.median, spec.unit), bounds(metric, spec.unit),
       ...(theory ? [expectedOf(cell, key) === null ? BLANK : inUnit(cell.expected, spec.unit)] : []),
-      metric.p99 === null ? BLANK : inUnit(metric.p99, spec.unit, 3), metric.runs, achievedText(cell)]));
+      metric.p99 === null ? BLANK : inUnit(metric.p99, spec.unit, 3), metric.runs, ...(alone ? [] : [achievedText(cell)])]));
   };
 }
 
@@ -113,7 +114,18 @@ function against(cells, xOf, log, axisOf) {
 
 const metricName = spec => (state.part === 'all' || !partable() ? `${spec.name}, median over runs` : `${spec.name} less the achieved delay`) + (spec.unit && spec.unit !== 'ns' && spec.unit !== '1' ? ` [${spec.unit}]` : '');
 
+function aloneOption(axis) {
+  const cells = ofConditions().filter(cell => cell.along !== null);
+  if (!cells.length) return null;
+  const {spec, x, y, series} = against(cells, cell => cell.along, state.y === 'log', values => delayAxis(values, state.x === 'log'));
+  return {...frame(x, y, {
+    xName: axis.name.replace(/_/g, ' '), yName: metricName(spec), xFormat: value => axisText(axis, value), yFormat: value => inUnit(value, spec.unit, 3).replace(/\.0+(?=\D|$)/, ''),
+    tip: seriesTip(spec, state.metric, cell => `${axis.name} ${axisText(axis, cell.along)}`),
+  }), series};
+}
+
 function latencyOption() {
+  if (ownAxis()) return aloneOption(ownAxis());
   const cells = ofConditions().filter(cell => cell.size === state.size);
   const {spec, x, y, series} = against(cells, cell => cell.delay, state.y === 'log', values => delayAxis(values, state.x === 'log'));
   return {...frame(x, y, {

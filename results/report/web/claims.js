@@ -62,7 +62,7 @@ function claimOption(claim) {
   const key = `${claim.workload}/${claim.metric}`;
   const values = cells.flatMap(cell => { const m = metricOf(cell, claim.metric); return [m.median, m.low ?? m.median, m.high ?? m.median, expectedOf(cell, key) ?? m.median]; });
   const y = valueAxis(values, spec.unit === 'ns' && values.every(v => v > 0));
-  const size = claim.x === 'size';
+  const size = ['size', 'capacity'].includes(claim.x);
   const sizes = unique([...places.values()]).sort((a, b) => a - b);
   const x = size ? {...valueAxis(sizes, true, {pad: 0.15}), ticks: sizes} : delayAxis(sizes, true);
   const lines = claimLines(claim, cells);
@@ -70,7 +70,7 @@ function claimOption(claim) {
     place: cell => places.get(cell.id), metric: cell => metricOf(cell, claim.metric), theory: cell => expectedOf(cell, key)}));
   const place = size ? bytes : roundTime;
   return {...frame(x, y, {
-    xName: size ? 'message size' : `${claim.x === 'delay' ? 'one-way delay asked' : claim.x} [ms]`, yName: spec.name.replace(/_/g, ' ') + (spec.unit === 'ns' || spec.unit === '1' ? '' : ` [${spec.unit}]`),
+    xName: size ? {size: 'message size'}[claim.x] ?? claim.x : `${claim.x === 'delay' ? 'one-way delay asked' : claim.x} [ms]`, yName: spec.name.replace(/_/g, ' ') + (spec.unit === 'ns' || spec.unit === '1' ? '' : ` [${spec.unit}]`),
     xFormat: size ? bytes : milliseconds, yFormat: value => inUnit(value, spec.unit, 3).replace(/\.0+(?=\D|$)/, ''),
     tip: seriesTip(spec, key, cell => `${claim.x} ${place(places.get(cell.id))}`),
   }), series, legend: {show: true, bottom: 0, textStyle: {color: css('--ink')}, data: lines.map(one => one.label)}, grid: {left: 72, right: 18, top: 14, bottom: 60 + 18 * legendRows(lines)}};

@@ -5,6 +5,16 @@ const byId = new Map(data.cells.map(cell => [cell.id, cell]));
 const conditionKey = conditions => JSON.stringify(Object.entries(conditions).sort());
 const conditionText = conditions => Object.entries(conditions).map(([name, value]) => `${name} ${value}`).join(', ') || 'as by default';
 const unique = list => [...new Set(list)];
+
+// What runs by itself crosses no path: it is drawn along its own axis, a line for each combination of the axes that vary beside it.
+const workloadOf = name => data.workloads.find(one => one.name === name);
+const isAlone = cell => workloadOf(cell.workload)?.alone ?? false;
+const crossing = data.cells.filter(cell => cell.transport && !isAlone(cell));
+const axisText = (axis, value) => ({duration: roundTime, size: bytes, fraction: ppm => `${ppm / 1e4} %`})[axis.kind]?.(value) ?? String(value);
+// What a table says of a cell beside its series.
+const settingsOf = cell => isAlone(cell) && cell.along !== null
+  ? {[workloadOf(cell.workload).surface.name]: axisText(workloadOf(cell.workload).surface, cell.along), ...cell.conditions} : cell.conditions;
+
 const metricOf = (cell, name) => cell.metrics.find(metric => metric.name === name);
 
 const measured = data.cells.filter(cell => cell.usable > 0 && cell.metrics.length > 0);
@@ -27,6 +37,8 @@ const ofMetric = () => measured.filter(cell => state.metric && cell.workload ===
 const ofConditions = () => ofMetric().filter(cell => conditionKey(cell.conditions) === state.conditions);
 const sizes = () => unique(ofConditions().map(cell => cell.size)).sort((a, b) => a - b);
 const delays = () => unique(ofConditions().map(cell => cell.delay)).sort((a, b) => a - b);
+// The axis of the selected metric's workload where that runs by itself; else null.
+const ownAxis = () => { const one = workloadOf(state.metric?.split('/')[0]); return one?.alone ? one.surface ?? null : null; };
 const selected = cell => metricOf(cell, state.metric.split('/')[1]);
 
 // What a cell's headline should be by theory and by its twin without delay (for a throughput: what its windows let through).
@@ -63,7 +75,8 @@ function settle() {
 // Series: one transport on one provider's network interface with one operation.
 const seriesKey = cell => [cell.transport, cell.provider, cell.rival, cell.op, cell.variant].join('|');
 const ownerOf = cell => cell.transport === 'tcp' ? (cell.rival || cell.provider) : cell.provider;
-const owners = unique(data.cells.map(ownerOf));
+const owners = unique(data.cells.map(ownerOf).filter(Boolean));
+const lonely = unique(data.cells.filter(isAlone).map(seriesKey));
 const ops = unique(data.cells.filter(cell => cell.op).map(cell => cell.op));
 
 // Okabe and Ito's palette, which readers with any kind of colour vision tell apart; a pair shares its hue, line style and
@@ -76,8 +89,15 @@ const MARKERS = ['circle', 'triangle', 'rect', 'diamond', 'pin', 'arrow'];
 const theme = () => document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light';
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+// Lines of what runs by itself differ in nothing but their axes: each gets a colour, then a dash, of its own.
+function styleAlone(cell) {
+  const at = lonely.indexOf(seriesKey(cell)), hues = [0, 1].flatMap(shade => HUES[theme()].map(hue => hue[shade]));
+  return {colour: hues[at % hues.length], dash: at < hues.length ? 'solid' : [6, 4], hollow: false, marker: MARKERS[at % MARKERS.length], size: 7};
+}
+
 function styleOf(cell) {
-  const hue = HUES[theme()][owners.indexOf(ownerOf(cell)) % HUES.light.length];
+  if (isAlone(cell)) return styleAlone(cell);
+  const hue = HUES[theme()][Math.max(0, owners.indexOf(ownerOf(cell))) % HUES.light.length];
   const sockets = cell.transport === 'tcp';
   const op = Math.max(0, ops.indexOf(cell.op));
   return {
@@ -92,7 +112,7 @@ function styleOf(cell) {
 function labelOf(cell) {
   if (cell.transport === 'tcp') return 'sockets' + (cell.rival ? ` on ${cell.rival}’s netdev` : '') + (cell.variant ? `, ${cell.variant}` : '');
   if (cell.transport === 'rdma') return `RDMA ${cell.provider}` + (cell.op && ops.length > 1 ? ` ${cell.op}` : '') + (cell.variant ? `, ${cell.variant}` : '') + (cell.soft ? ' (software)' : '');
-  return cell.workload;
+  return cell.variant || cell.workload;
 }
 
 // [{key, label, style, cells}] of the given cells, RDMA and its sockets side by side.

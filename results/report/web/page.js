@@ -47,11 +47,12 @@ const choices = {
 
 function renderControls() {
   const spelt = key => conditionText(Object.fromEntries(JSON.parse(key)));
-  html('controls', segment('Metric', 'metric', metrics, state.metric, key => specOf(key).name) +
+  const named = key => metrics.filter(other => specOf(other).name === specOf(key).name).length > 1 ? key.replace('/', ' ') : specOf(key).name;
+  html('controls', segment('Metric', 'metric', metrics, state.metric, named) +
     segment('Message size', 'size', sizes(), state.size, bytes) +
     segment('Conditions', 'conditions', choices.conditions(), state.conditions, spelt) +
     segment('Latency', 'part', choices.part(), state.part, word) +
-    segment('Delay axis', 'x', choices.x(), state.x, word) + segment('Value axis', 'y', choices.y(), state.y, word));
+    segment(`${ownAxis()?.name ?? 'Delay'} axis`, 'x', choices.x(), state.x, word) + segment('Value axis', 'y', choices.y(), state.y, word));
   const delay = segment('One-way delay', 'delay', delays(), state.delay, roundTime);
   html('size-controls', delay);
   html('distribution-controls', delay + segment('View', 'view', choices.view(), state.view, word));
@@ -64,9 +65,15 @@ function render() {
   renderLegend();
   const spec = specOf(state.metric);
   const size = state.size === null ? '' : `, ${bytes(state.size)}`;
-  html('latency-title', `${escaped(spec.name[0].toUpperCase() + spec.name.slice(1))} against delay<span class="quiet">${escaped(size)}; bands: 95 % over runs${ofConditions().some(cell => cell.size === state.size && expectedOf(cell, state.metric) !== null) ? '; dotted: expected' : ''}</span>`);
+  const own = ownAxis();
+  html('latency-title', `${escaped(spec.name[0].toUpperCase() + spec.name.slice(1).replace(/_/g, ' '))} against ${escaped(own?.name ?? 'delay')}<span class="quiet">${escaped(size)}; bands: 95 % over runs${ofConditions().some(cell => cell.size === state.size && expectedOf(cell, state.metric) !== null) ? '; dotted: expected' : ''}</span>`);
   const found = selectedPairs().flatMap(pair => pair.crossovers).length;
   html('ratio-title', `Sockets against RDMA<span class="quiet">${escaped(size)}; ${!selectedPairs().length ? 'nothing to compare' : found ? 'dotted: where the verdict changes' : 'crossover: none found'}</span>`);
+  // Nothing to be compared with: the plot has the room for itself.
+  const ratio = document.getElementById('ratio').closest('figure');
+  ratio.hidden = own !== null;
+  ratio.parentElement.classList.toggle('two', own === null);
+  charts.get('latency')?.resize();
   draw('latency', ofConditions().length ? latencyOption() : null, 'No cell has been measured yet.');
   draw('ratio', ratioOption(), 'No pair of RDMA and sockets to compare.');
   document.getElementById('more').hidden = !ofConditions().length;

@@ -23,7 +23,6 @@ function renderSurface() {
   const low = Math.min(...values), span = Math.max(...values) - low || 1;
   const ascending = key => unique(all.map(key)).sort((a, b) => a - b);
   const columns = ascending(cell => cell.delay), rows = ascending(cell => cell.along);
-  const spelt = value => axis.kind === 'duration' ? roundTime(value) : axis.kind === 'size' ? bytes(value) : String(value);
   const square = cell => {
     if (!cell) return '<td class="cell quiet">–</td>';
     const metric = selected(cell), shade = metric.median > 0 ? 0.05 + 0.6 * (Math.log(metric.median) - low) / span : 0;
@@ -32,5 +31,5 @@ function renderSurface() {
   html('surface-title', `${escaped(spec.name[0].toUpperCase() + spec.name.slice(1))} over delay and ${escaped(axis.name)}<span class="quiet">${axis.name === 'size' || state.size === null ? '' : `, ${bytes(state.size)}`}; median over runs, darker: more</span>`);
   html('surface', grid.map(one => `<table><caption>${swatch(one.style)} ${escaped(one.label)}</caption><thead><tr><th>${escaped(axis.name)} ↓ delay →</th>${
     columns.map(delay => `<th class="delay">${roundTime(delay)}</th>`).join('')}</tr></thead><tbody>${
-    rows.map(row => `<tr><th>${spelt(row)}</th>${columns.map(delay => square(one.cells.find(cell => cell.delay === delay && cell.along === row))).join('')}</tr>`).join('')}</tbody></table>`).join(''));
+    rows.map(row => `<tr><th>${axisText(axis, row)}</th>${columns.map(delay => square(one.cells.find(cell => cell.delay === delay && cell.along === row))).join('')}</tr>`).join('')}</tbody></table>`).join(''));
 }

@@ -59,9 +59,9 @@ function renderCells() {
     ['series', ({cell}) => labelOf(cell), ({cell}) => `<span class="series">${swatch(styleOf(cell))} ${escaped(labelOf(cell))}</span>`],
     ['device', ({cell}) => cell.device, ({cell}) => escaped(cell.device || BLANK)],
     ['size', ({cell}) => cell.size ?? -1, ({cell}) => bytes(cell.size), true],
-    ['delay [ms]', ({cell}) => cell.delay, ({cell}) => cell.back.asked === cell.forward.asked ? milliseconds(cell.delay) : `${milliseconds(cell.forward.asked)} / ${milliseconds(cell.back.asked)}`, true],
-    ['achieved → / ← [µs]', ({cell}) => cell.forward.achieved ?? -1, ({cell}) => `${achievedCell(cell.forward)} / ${achievedCell(cell.back)}`, true],
-    ['conditions', ({cell}) => conditionKey(cell.conditions), ({cell}) => Object.keys(cell.conditions).length ? escaped(conditionText(cell.conditions)) : BLANK],
+    ['delay [ms]', ({cell}) => cell.delay, ({cell}) => isAlone(cell) ? BLANK : cell.back.asked === cell.forward.asked ? milliseconds(cell.delay) : `${milliseconds(cell.forward.asked)} / ${milliseconds(cell.back.asked)}`, true],
+    ['achieved → / ← [µs]', ({cell}) => cell.forward.achieved ?? -1, ({cell}) => isAlone(cell) ? BLANK : `${achievedCell(cell.forward)} / ${achievedCell(cell.back)}`, true],
+    ['conditions', ({cell}) => conditionKey(settingsOf(cell)), ({cell}) => Object.keys(settingsOf(cell)).length ? escaped(conditionText(settingsOf(cell))) : BLANK],
     ['metric', ({metric}) => metric?.name ?? '', ({metric}) => escaped(metric?.name ?? BLANK)],
     ['median', ({metric}) => metric?.median ?? -1, ({metric}) => metric ? inUnit(metric.median, metric.unit) : BLANK, true],
     ['95 % interval', ({metric}) => metric?.low ?? -1, ({metric}) => metric ? bounds(metric, metric.unit) : BLANK, true],
@@ -69,7 +69,7 @@ function renderCells() {
     ['runs', ({cell}) => cell.usable, ({cell}) => cell.usable, true],
     ['samples', ({metric}) => metric?.samples ?? 0, ({metric}) => metric ? grouped(String(metric.samples)) : BLANK, true],
     ['status', ({cell}) => cell.status, ({cell}) => statusOf(cell)],
-  ].filter(([name]) => (name !== 'conditions' || data.cells.some(cell => Object.keys(cell.conditions).length)) &&
+  ].filter(([name]) => (name !== 'conditions' || data.cells.some(cell => Object.keys(settingsOf(cell)).length)) &&
                        (name !== 'metric' || unique(rows.map(row => row.metric?.name).filter(Boolean)).length > 1));
   if (sorting.column !== null) {
     const key = columns[sorting.column][1];
@@ -84,7 +84,8 @@ function renderProblems() {
   const cells = data.cells.filter(cell => cell.status !== 'ok');
   const again = data.cells.filter(cell => cell.status === 'ok' && Object.keys(cell.runs).some(status => status !== 'ok'));
   document.getElementById('problems-section').hidden = !cells.length && !again.length;
-  const name = cell => `${swatch(styleOf(cell))} ${escaped(labelOf(cell))}, ${bytes(cell.size)}, ${roundTime(cell.delay)}`;
+  const place = cell => isAlone(cell) ? conditionText(settingsOf(cell)) : `${bytes(cell.size)}, ${roundTime(cell.delay)}`;
+  const name = cell => `${swatch(styleOf(cell))} ${escaped(labelOf(cell))}, ${escaped(place(cell))}`;
   const runs = cell => Object.entries(cell.runs).map(([status, count]) => `${count} ${status}`).join(', ') || 'none';
   html('problems', `<table><thead><tr><th>cell</th><th>status</th><th>runs</th><th>why</th></tr></thead><tbody>${
     [...cells, ...again].map(cell => `<tr><td>${name(cell)}</td><td>${statusOf(cell)}</td><td>${runs(cell)}</td><td>${
@@ -135,11 +136,11 @@ function renderTopology() {
 function renderProvenance() {
   const campaign = data.campaign;
   const share = campaign.wall > 0 ? `${time(campaign.wall, 3)}, ${Math.round(100 * campaign.measuring / campaign.wall)} % of it measuring` : BLANK;
-  const engines = unique(data.cells.map(cell => cell.conditions.engine || 'netem'));
+  const engines = unique(crossing.map(cell => cell.conditions.engine || 'netem'));
   const entries = [
     ['campaign file', campaign.file || BLANK], ['seed', campaign.seed], ['runs a cell', campaign.repetitions_min === campaign.repetitions_max ? campaign.repetitions_min : `${campaign.repetitions_min} to ${campaign.repetitions_max}`],
     ['began', shortDate(campaign.started)], ['ended', campaign.finished > 0 ? shortDate(campaign.finished) : 'not finished'], ['took', share],
-    ['WAN emulated by', `degen, ${engines.join(', ')}`], ['longhaul', campaign.version + (/dirty/.test(campaign.version) ? ' – the tree differed from that commit' : '')],
+    ['WAN emulated by', engines.length ? `degen, ${engines.join(', ')}` : 'nothing: no cell crosses one'], ['longhaul', campaign.version + (/dirty/.test(campaign.version) ? ' – the tree differed from that commit' : '')],
   ];
   const yes = offloads => Object.entries(offloads ?? {}).map(([name, on]) => `${name} ${on ? 'on' : 'off'}`).join(', ') || BLANK;
   const node = ({node, facts, runs}) => facts ? `<tr><td><b>${escaped(node)}</b><br><span class="quiet">${escaped(facts.hostname)}, ${counted(runs, 'run')}</span></td><td>${escaped(facts.kernel)}<br><span class="quiet">${escaped(facts.cpu_model)}, ${counted(facts.cpus, 'processor')}${facts.emulated ? ', <span class="warn">emulated</span>' : ''}, clock ${escaped(facts.clock_source)}, ${bytes(Math.round(facts.memory_bytes / 2 ** 20) * 2 ** 20)}</span></td><td>${
@@ -154,15 +155,15 @@ function renderProvenance() {
 
 function renderNotes() {
   const notes = [
-    'Delay is one-way, per direction. “Asked” is the campaign’s figure; “achieved” is the median residence time at the router, timed on both of its interfaces while the cell ran, less its residence without any delay.',
+    ...(crossing.length ? ['Delay is one-way, per direction. “Asked” is the campaign’s figure; “achieved” is the median residence time at the router, timed on both of its interfaces while the cell ran, less its residence without any delay.'] : []),
     'Every figure is a median over runs of the runs’ medians; bands and whiskers are 95 % confidence intervals over runs (exact order statistics, no distribution assumed; 6 runs at least). Repeats inside a run do not narrow them.',
-    'A ratio is the Hodges-Lehmann estimate over all pairs of runs, its interval inverts the exact Mann-Whitney test. “RDMA better” means that the whole interval lies on RDMA’s side of 1; “no difference shown” means that it contains 1, not that there is none.',
+    ...(crossing.length ? ['A ratio is the Hodges-Lehmann estimate over all pairs of runs, its interval inverts the exact Mann-Whitney test. “RDMA better” means that the whole interval lies on RDMA’s side of 1; “no difference shown” means that it contains 1, not that there is none.',
     'A crossover lies between the last delay with one verdict and the first with another; its place is interpolated, and no better known than that.',
-    'Sockets are measured on the network interface of the RDMA device that they are compared with, so that both use the same link.',
+    'Sockets are measured on the network interface of the RDMA device that they are compared with, so that both use the same link.'] : []),
     ...(data.cells.some(cell => cell.op === 'read') ? ['An RDMA read is timed whole, which is one round trip; it is plotted but not compared with sockets, whose figure is half of one.'] : []),
     ...(data.cells.some(cell => cell.soft) ? ['rxe and siw are software: the kernel does what a network card would do. Comparisons with them are of two protocol stacks in one kernel; they decide nothing about CPU use or speed of a card, and are never pooled with cards.'] : []),
     ...(data.emulated ? ['Processors were emulated (QEMU’s TCG): absolute times describe the lab, not a network. Timers are late there, so the tail of every distribution is the emulator’s.'] : []),
-    'Logarithmic delay axes give 0 a place of its own at the left; the distance from there to the next delay has no scale.',
+    'Logarithmic axes give 0 a place of its own at the left; the distance from there to the next value has no scale.',
   ];
   html('notes', notes.map(note => `<li>${escaped(note)}</li>`).join(''));
 }

@@ -36,9 +36,9 @@ std::string document_of(const std::vector<SimulatedTrace>& traces, const std::ve
   json::array all;
   for (const auto& trace : traces) {
     json::array sizes;
-    auto last = trace.sizes.size();
-    while (last > 0 && trace.sizes[last - 1] == 0) --last;
-    for (std::size_t i = 0; i < last; ++i) sizes.emplace_back(trace.sizes[i]);
+    for (const auto requests : trace.lengths.by_power()) sizes.emplace_back(requests);
+    json::object shares;
+    for (const auto pages : kLengthSteps) shares[std::to_string(pages)] = trace.lengths.share_up_to(pages);
     json::array rows;
     for (const auto& one : trace.rows) rows.emplace_back(row(one));
     all.emplace_back(json::object{{"name", trace.name},
@@ -46,6 +46,8 @@ std::string document_of(const std::vector<SimulatedTrace>& traces, const std::ve
                                   {"pages", trace.pages},
                                   {"skipped", trace.skipped},
                                   {"sizes", std::move(sizes)},
+                                  {"request_pages", trace.lengths.median()},
+                                  {"shares", std::move(shares)},
                                   {"bounded", trace.bounded},
                                   {"rows", std::move(rows)}});
   }

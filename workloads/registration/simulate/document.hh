@@ -13,7 +13,7 @@ struct SimulatedTrace {
   std::uint64_t requests = 0;
   std::uint64_t pages = 0;
   std::uint64_t skipped = 0;
-  SizeCounts sizes{};
+  Lengths lengths;       ///< of its requests
   bool bounded = false;  ///< its requests are objects: there are rows of bounds
   std::vector<Row> rows;
 };

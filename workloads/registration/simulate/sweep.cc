@@ -1,7 +1,6 @@
 #include "workloads/registration/simulate/sweep.hh"
 
 #include <barrier>
-#include <bit>
 #include <thread>
 
 namespace longhaul::registration {
@@ -31,7 +30,7 @@ void note(Sweep& result, const std::vector<Pages>& requests, bool keep) {
   result.requests += requests.size();
   for (const auto& one : requests) {
     result.pages += one.count;
-    ++result.sizes[static_cast<std::size_t>(std::bit_width(one.count) - 1)];
+    result.lengths.add(one.count);
   }
   if (keep) result.future.add(requests);
 }

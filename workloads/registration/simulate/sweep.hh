@@ -1,9 +1,9 @@
 // Many strategies at many capacities over one trace, read once.
 #pragma once
 
-#include <array>
 #include <functional>
 
+#include "workloads/registration/simulate/lengths.hh"
 #include "workloads/registration/simulate/offline.hh"
 #include "workloads/registration/simulate/simulation.hh"
 #include "workloads/registration/simulate/trace.hh"
@@ -27,12 +27,9 @@ struct SweepOutcome {
   Tally tally;
 };
 
-/// Requests by size: [i] has those of 2^i to 2^(i+1) - 1 pages, as the paper's figure 9 rounds.
-using SizeCounts = std::array<std::uint64_t, 64>;
-
 struct Sweep {
   std::vector<SweepOutcome> outcomes;  ///< in the order of strategies, then capacities
-  SizeCounts sizes{};
+  Lengths lengths;                     ///< of the requests
   std::uint64_t requests = 0;
   std::uint64_t pages = 0;    ///< asked for
   std::uint64_t skipped = 0;  ///< bad lines or records

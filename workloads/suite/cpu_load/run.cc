@@ -70,10 +70,16 @@ std::map<std::string, Metric> client(ClientSession& session) {
   const auto steering = receive_here(session);
   stream::Meter meter;
   Lanes lanes;
-  for (const auto& connection : session.connections())
-    lanes.push_back(std::make_unique<stream::Poster>(*connection, options, meter));
+  std::vector<stream::Poster*> posters;
+  for (const auto& connection : session.connections()) {
+    auto poster = std::make_unique<stream::Poster>(*connection, options, meter);
+    posters.push_back(poster.get());
+    lanes.push_back(std::move(poster));
+  }
   session.await_prepared();
   session.measure(lanes, {});
+  if (options.op == "write")
+    for (auto* poster : posters) poster->flush(session.number("timeout"));
   if (options.op == "stream") return {};
   return {{"sent", to_metric(meter.rate(), meter.arrivals())}};
 }

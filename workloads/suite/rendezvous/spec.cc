@@ -23,6 +23,40 @@ std::optional<double> predict(const Parameters& parameters) {
   return one_way * (choice_of(parameters, "protocol", kEager) == kEager ? 1 : 3);
 }
 
+std::vector<ParameterSpec> parameters() {
+  std::vector<ParameterSpec> all{
+      size_parameter(16384),
+      {.name = "protocol",
+       .kind = Kind::choice,
+       .help = "eager: copied through buffers known before; write: START, the receiver's address, RDMA write, FIN; "
+               "read: START with the sender's address, RDMA read, FIN. Over tcp, write sends the data into the "
+               "receiver's own buffer, and there is no read",
+       .fallback = Value{std::string{kEager}},
+       .choices = {kEager, "write", "read"}},
+      {.name = "pipelining",
+       .kind = Kind::flag,
+       .help = "protocol read: fetch what is registered of the receiver's buffer while the rest is being registered",
+       .fallback = Value{0},
+       .choices = {},
+       .transport = "rdma"}};
+  for (auto& parameter : reuse_parameters()) all.push_back(std::move(parameter));
+  for (auto& parameter : strategy_parameters()) all.push_back(std::move(parameter));
+  return with_harness(std::move(all));
+}
+
+std::vector<MetricSpec> metrics() {
+  std::vector<MetricSpec> all{{.name = "transfer",
+                               .unit = "ns",
+                               .better = Better::lower,
+                               .help = "half of the time for a message and its reply, each by the protocol"},
+                              {.name = "trips",
+                               .unit = "1",
+                               .better = Better::neither,
+                               .help = "one-way trips before the receiver has the message, counted as they were made"}};
+  for (auto& metric : strategy_metrics()) all.push_back(std::move(metric));
+  return all;
+}
+
 }  // namespace
 
 WorkloadSpec spec() {
@@ -31,24 +65,8 @@ WorkloadSpec spec() {
       .summary =
           "messages by the protocols of middleware: eager with a copy at either end, or an exchange of addresses "
           "for each transfer",
-      .parameters = with_harness(
-          {size_parameter(16384),
-           {.name = "protocol",
-            .kind = Kind::choice,
-            .help =
-                "eager: copied through buffers known before; write: START, the receiver's address, RDMA write, FIN; "
-                "read: START with the sender's address, RDMA read, FIN. Over tcp, write sends the data into the "
-                "receiver's own buffer, and there is no read",
-            .fallback = Value{std::string{kEager}},
-            .choices = {kEager, "write", "read"}}}),
-      .metrics = {{.name = "transfer",
-                   .unit = "ns",
-                   .better = Better::lower,
-                   .help = "half of the time for a message and its reply of equal size, each by the protocol"},
-                  {.name = "trips",
-                   .unit = "1",
-                   .better = Better::neither,
-                   .help = "one-way trips before the receiver has the message, counted as they were made"}},
+      .parameters = parameters(),
+      .metrics = metrics(),
       .roles = {Role::client, Role::server},
       .needs = needs,
       .plot_axis = "size",

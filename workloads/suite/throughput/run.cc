@@ -15,7 +15,8 @@ constexpr std::int64_t kRampUp = 12;  // round trips until flight limit and TCP'
 stream::Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
   return {.op = transport == "tcp" ? "stream" : text(parameters, spec.parameters, "op"),
           .size = static_cast<std::size_t>(integer(parameters, spec.parameters, "size")),
-          .depth = static_cast<std::size_t>(integer(parameters, spec.parameters, "depth"))};
+          .depth = static_cast<std::size_t>(integer(parameters, spec.parameters, "depth")),
+          .strategy = strategy_of(spec, parameters, transport)};
 }
 
 stream::Options options_of(const Session& session) {
@@ -110,19 +111,24 @@ std::map<std::string, Metric> client(ClientSession& session) {
   stream::Meter meter;
   Lanes lanes;
   std::size_t depth = 0;
+  std::vector<stream::Poster*> posters;
   for (const auto& connection : session.connections()) {
     auto poster = std::make_unique<stream::Poster>(*connection, options, meter);
     depth += poster->depth();
+    posters.push_back(poster.get());
     lanes.push_back(std::move(poster));
   }
   session.measure(lanes, {.round_trips = kRampUp});
+  if (options.op == "write")
+    for (auto* poster : posters) poster->flush(session.number("timeout"));
   const auto ceiling = ceiling_of(session, depth, options.size);
   if (options.op == "stream") {
     judge_tcp(session, session.number("duration"));
     return {{"ceiling", to_metric_of(ceiling)}};
   }
   if (options.op == "read")
-    for (const auto& connection : session.connections()) stream::verify(connection->memory(), options);
+    for (const auto& connection : session.connections())
+      stream::verify(connection->memory().subspan(stream::slots_offset(options)), options);
   const auto why = stream_limit(BitRate{static_cast<std::int64_t>(meter.rate())}, ceiling);
   if (!why.empty()) session.limit(why);
   // rxe's own counter; siw has none, its connection is the kernel's TCP.
@@ -132,6 +138,10 @@ std::map<std::string, Metric> client(ClientSession& session) {
   // What was sent is the receiver's to tell.
   auto metrics = options.op == "send" ? std::map<std::string, Metric>{} : metrics_of(meter);
   metrics["ceiling"] = to_metric_of(ceiling);
+  registration::ExecutorCounters registrations;
+  for (const auto* poster : posters)
+    if (poster->registrations() != nullptr) registrations += *poster->registrations();
+  metrics.merge(registration_metrics(registrations, registrations.requests));
   return metrics;
 }
 

@@ -35,7 +35,8 @@ int socket_number(int fd, int option) {
 
 }  // namespace
 
-SocketsConnection::SocketsConnection(OwnFd fd, const ConnectionPlan& plan) : fd_(std::move(fd)), memory_(plan.memory) {
+SocketsConnection::SocketsConnection(OwnFd fd, const ConnectionPlan& plan)
+    : fd_(std::move(fd)), memory_(total_memory(plan)) {
   if (plan.prepare) plan.prepare(memory_.bytes());
   const auto link = link_facts(netdev_of(local_address(fd_.get())));
   const auto in_flight = Bytes{static_cast<std::int64_t>(plan.in_flight)};

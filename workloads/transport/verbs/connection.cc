@@ -47,7 +47,7 @@ VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice
       offers_(workloads::offers(device)),
       channel_(std::move(channel)),
       id_(std::move(id)),
-      memory_(plan.memory),
+      memory_(total_memory(plan)),
       message_(plan.message) {
   if (plan.prepare) plan.prepare(memory_.bytes());
   ibv_device_attr limits{};
@@ -58,11 +58,11 @@ VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice
 
   domain_ = ProtectionDomain{::ibv_alloc_pd(id_->verbs)};
   if (!domain_) throw_errno("allocate a protection domain on " + device.name);
-  const auto access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-  region_ = MemoryRegion{::ibv_reg_mr(domain_.get(), memory_.bytes().data(), memory_.bytes().size(), access)};
+  region_ = MemoryRegion{::ibv_reg_mr(domain_.get(), memory_.bytes().data(), plan.memory, kRegionAccess)};
   if (!region_)
     throw_errno(fmt::format("register {} bytes on {} (is the limit of locked memory, ulimit -l, large enough?)",
-                            memory_.bytes().size(), device.name));
+                            plan.memory, device.name));
+  registrar_.emplace(domain_.get());
   completion_channel_ = CompletionChannel{::ibv_create_comp_channel(id_->verbs)};
   if (!completion_channel_) throw_errno("create a completion channel on " + device.name);
   const int flags = check(::fcntl(completion_channel_->fd, F_GETFL), "read the flags of a completion channel");
@@ -166,7 +166,7 @@ void VerbsConnection::post(const Request& request) {
   auto& piece = pieces_[chained_];
   auto& work = chain_[chained_];
   piece = {reinterpret_cast<std::uint64_t>(memory_.bytes().data() + request.local),
-           static_cast<std::uint32_t>(request.length), region_->lkey};
+           static_cast<std::uint32_t>(request.length), request.local_key.value_or(region_->lkey)};
   work = {};
   work.wr_id = posted_ | (request.signaled ? kAsked : 0);
   work.sg_list = &piece;
@@ -190,7 +190,7 @@ void VerbsConnection::post(const Request& request) {
   }
   if (request.operation != Operation::send) {
     work.wr.rdma.remote_addr = peer_.address + request.remote;
-    work.wr.rdma.rkey = peer_.rkey;
+    work.wr.rdma.rkey = request.remote_key.value_or(peer_.rkey);
   }
   if (chained_ > 0) chain_[chained_ - 1].next = &work;
   ++chained_;

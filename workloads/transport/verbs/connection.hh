@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <optional>
 
 #include "model/units.hh"
 #include "workloads/transport/connection.hh"
@@ -12,6 +13,7 @@
 #include "workloads/transport/verbs/cm.hh"
 #include "workloads/transport/verbs/device.hh"
 #include "workloads/transport/verbs/owners.hh"
+#include "workloads/transport/verbs/registrar.hh"
 
 namespace longhaul::workloads {
 
@@ -37,6 +39,7 @@ class VerbsConnection final : public Connection {
   bool counts_device() const override { return true; }
   std::vector<std::string> limits() const override;
   std::span<std::byte> memory() override { return memory_.bytes(); }
+  registration::Registrar* registrar() override { return &*registrar_; }
 
   void post(const Request& request) override;
   void post_receive(std::size_t offset, std::size_t length) override;
@@ -65,6 +68,7 @@ class VerbsConnection final : public Connection {
   CompletionQueue queue_;
   Memory memory_;
   MemoryRegion region_;
+  std::optional<VerbsRegistrar> registrar_;
   QueuePair queue_pair_;
   Introduction peer_;
 

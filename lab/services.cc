@@ -1,0 +1,81 @@
+#include "lab/services.hh"
+
+#include <fmt/format.h>
+
+#include "common/well_known.hh"
+#include "lab/topology.hh"
+
+namespace longhaul::lab {
+namespace {
+
+/// For each processor. A call takes a hundred bytes, so some tens of thousands; the oldest go when it is full.
+constexpr unsigned kTraceBufferKilobytes = 8192;
+
+std::string open_pipe(const char* pipe) {
+  return fmt::format("#!/bin/sh\nf={0}\nmkdir -p ${{f%/*}}\nrm -f $f\nmkfifo -m 0620 $f\nchown 0:{1} $f\n", pipe,
+                     kAgentUid);
+}
+
+}  // namespace
+
+std::string steering_script() {
+  return open_pipe(kSteeringPipe) +
+         "while read -r n m; do\n"
+         "case $n in ''|*[!a-z0-9]*) continue;; esac\ncase $m in ''|*[!0-9a-f,]*) continue;; esac\n"
+         "for q in /sys/class/net/$n/queues/rx-*/rps_cpus; do [ -e $q ] && echo $m >$q; done\ndone <>$f\n";
+}
+
+// There is one function_graph tracer: whoever has it (t, thread q) keeps it until it says stop or is gone. A filter
+// that none of the functions got into would mean all functions. Pipe names are the beginning of the files' names.
+std::string tracing_script() {
+  return open_pipe(kTracingPipe) + fmt::format(R"(cd /sys/kernel/tracing || exit
+off() {{
+rm -f $f-*.on
+echo 0 >tracing_on
+echo nop >current_tracer
+echo >set_ftrace_filter
+echo >set_ftrace_pid
+echo 1 >buffer_size_kb
+t= q=
+}}
+start() {{
+[ -d /proc/$2 ] || return
+echo {0} >buffer_size_kb
+for x in $3; do echo $x >>set_ftrace_filter; done 2>/dev/null
+grep -q '^[a-z_]' set_ftrace_filter || return
+echo $2 >set_ftrace_pid
+echo function_graph >current_tracer
+for x in nofuncgraph-cpu nofuncgraph-proc nofuncgraph-overhead nofuncgraph-irqs nofuncgraph-abstime \
+funcgraph-duration funcgraph-tail sleep-time; do echo $x >trace_options; done
+echo >trace
+echo 1 >tracing_on
+t=$1 q=$2
+: >$f-$1.on
+}}
+stop() {{
+echo 0 >tracing_on
+cat trace >$f-$1.new
+off
+mv $f-$1.new $f-$1.txt
+}}
+umask 022
+off
+while read -r w n p x; do
+case $n in ''|*[!a-z0-9-]*) continue;; esac
+case $w in
+start)
+case $p in ''|*[!0-9]*) continue;; esac
+case $x in ''|*[!a-z0-9_.\ ]*) continue;; esac
+[ -n "$t" ] && [ -d /proc/$q ] && continue
+off
+rm -f $f-$n.txt
+start $n $p "$x" || off
+;;
+stop) [ "$n" = "$t" ] && stop $n;;
+esac
+done <>$f
+)",
+                                               kTraceBufferKilobytes);
+}
+
+}  // namespace longhaul::lab

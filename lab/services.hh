@@ -1,0 +1,16 @@
+// What only root may do and a lab VM does for its agents: shell scripts that read lines from a named pipe, which the
+// agents' group may write to. A line that is not as it should be is left unanswered.
+#pragma once
+
+#include <string>
+
+namespace longhaul::lab {
+
+/// Behind kSteeringPipe: on which processors an interface's packets are received. Nodes that share a machine are told
+/// apart so where a workload measures what receiving costs; the kernel lets only root do it.
+std::string steering_script();
+
+/// Behind kTracingPipe: how long the kernel's functions take for one thread (ftrace's function_graph).
+std::string tracing_script();
+
+}  // namespace longhaul::lab

@@ -1,0 +1,60 @@
+// longhaul costs: what registering cost in a campaign, as profiles for the simulator.
+#include <memory>
+
+#include "common/replace_file.hh"
+#include "orchestrator/cli/commands.hh"
+#include "results/costs/costs.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+struct Options {
+  std::string directory;
+  std::string profile;
+  std::string out;
+  bool json = false;
+};
+
+Result<void> write_profile(const Options& options, const std::vector<results::FittedCosts>& costs) {
+  std::string names;
+  for (const auto& one : costs) {
+    if (one.name == options.profile) return replace_file(options.out, results::to_profile(one));
+    names += (names.empty() ? "'" : ", '") + one.name + "'";
+  }
+  return refuse("--profile '{}': {} has {}", options.profile, options.directory,
+                names.empty() ? "no costs: run campaigns/registration-2006.yaml" : names);
+}
+
+int costs(const Options& options) {
+  const auto vocabulary = results_vocabulary();
+  const auto summary = results::summarise_directory(options.directory, vocabulary);
+  if (!summary) return report_error(summary.error(), options.json);
+  const auto fitted = results::fit_costs(*summary, vocabulary);
+  if (!options.out.empty())
+    if (auto written = write_profile(options, fitted); !written) return report_error(written.error(), options.json);
+  fmt::print("{}", options.json ? results::to_json(fitted) : results::to_text(fitted));
+  return 0;
+}
+
+}  // namespace
+
+void add_costs(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  auto* command =
+      app.add_subcommand("costs", "what registering memory cost: a p + b for p pages, fitted with intervals");
+  command->add_option("DIR", options->directory, "a run directory with cells of the workload registration")->required();
+  command->add_flag("--json", options->json, "print one JSON document");
+  auto* profile =
+      command->add_option("--profile", options->profile, "the one to write: a name that this command prints")
+          ->type_name("NAME");
+  auto* out = command->add_option("--out", options->out, "where to: a file for `longhaul simulate --cost FILE`")
+                  ->type_name("FILE");
+  profile->needs(out);
+  out->needs(profile);
+  command->footer(
+      "Examples:\n  longhaul costs out/registration\n  longhaul costs out/registration --profile rxe --out rxe.json\n"
+      "  longhaul simulate --trace access.tsv --cost rxe.json --out out/cache");
+  command->callback([options, &exit_code] { exit_code = costs(*options); });
+}
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,185 @@
+#include "workloads/registration/executor.hh"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cerrno>
+#include <map>
+#include <random>
+
+#include "workloads/registration/strategy.hh"
+
+namespace longhaul::registration {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Adapter final : public Registrar {
+ public:
+  tl::expected<Registered, int> add(Pages pages) override {
+    if (used + pages.count > room) return tl::unexpected(ENOMEM);
+    used += pages.count;
+    live[++last] = pages;
+    return Registered{last, {last, last}};
+  }
+  int remove(Handle handle) override {
+    const auto it = live.find(static_cast<std::uint32_t>(handle));
+    if (it == live.end()) return EINVAL;
+    used -= it->second.count;
+    live.erase(it);
+    return 0;
+  }
+  std::map<std::uint32_t, Pages> live;
+  std::uint64_t room = ~std::uint64_t{0};
+  std::uint64_t used = 0;
+  std::uint32_t last = 0;
+};
+
+std::unique_ptr<RegionCache> cache_of(const char* policy, std::uint64_t pages) {
+  const auto strategy = parse_strategies(policy, cost_profiles())->front();
+  return std::make_unique<RegionCache>(Capacity{pages}, strategy.policy, strategy.options);
+}
+
+std::vector<Pages> pages_of_pieces(const Executor::Lease& lease) {
+  std::vector<Pages> all;
+  for (const auto& piece : lease.pieces()) all.push_back(piece.pages);
+  return all;
+}
+
+TEST(Executor, WithoutACacheEachRequestIsRegisteredAndDeregistered) {
+  Adapter adapter;
+  Executor executor{adapter, nullptr};
+  for (int i = 0; i < 3; ++i) {
+    auto lease = executor.lease({10, 4});
+    ASSERT_TRUE(lease);
+    EXPECT_THAT(pages_of_pieces(*lease), ElementsAre(Pages{10, 4}));
+    EXPECT_EQ(adapter.live.size(), 1U);
+    executor.release(*lease);
+    EXPECT_THAT(adapter.live, IsEmpty());
+  }
+  EXPECT_EQ(executor.counters().registrations, 3U);
+  EXPECT_EQ(executor.counters().deregistrations, 3U);
+  EXPECT_EQ(executor.counters().hits, 0U);
+}
+
+TEST(Executor, WhatIsCoveredMayBeUsedBeforeTheGapsAreRegistered) {
+  Adapter adapter;
+  Executor executor{adapter, cache_of("lru", 100)};
+  auto first = executor.lease({10, 4});
+  executor.release(*first);
+  auto second = executor.begin({8, 8});
+  EXPECT_FALSE(second.complete());
+  EXPECT_THAT(pages_of_pieces(second), ElementsAre(Pages{10, 4}));
+  EXPECT_EQ(adapter.live.size(), 1U);
+  ASSERT_TRUE(executor.complete(second));
+  EXPECT_THAT(pages_of_pieces(second), ElementsAre(Pages{8, 2}, Pages{10, 4}, Pages{14, 2}));
+  EXPECT_EQ(adapter.live.size(), 3U);
+  EXPECT_EQ(executor.counters().overlaps, 1U);
+  executor.release(second);
+}
+
+TEST(Executor, ASubsetIsAPieceOfItsRegion) {
+  Adapter adapter;
+  Executor executor{adapter, cache_of("lru", 100)};
+  auto whole = executor.lease({10, 8});
+  auto part = executor.lease({12, 2});
+  EXPECT_THAT(pages_of_pieces(*part), ElementsAre(Pages{12, 2}));
+  EXPECT_EQ(part->pieces().front().keys, whole->pieces().front().keys);
+  EXPECT_EQ(executor.counters().hits, 1U);
+  executor.release(*part);
+  executor.release(*whole);
+}
+
+TEST(Executor, WhereThereIsNoMemoryMoreIsEvictedAndItIsTriedAgain) {
+  Adapter adapter;
+  adapter.room = 10;
+  Executor executor{adapter, cache_of("lru", 100)};
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    auto lease = executor.lease({100 * i, 4});
+    ASSERT_TRUE(lease);
+    executor.release(*lease);
+  }
+  EXPECT_EQ(executor.counters().out_of_memory, 3U);
+  EXPECT_EQ(adapter.live.size(), 2U);
+}
+
+TEST(Executor, WhatIsInUseIsNotEvictedForIt) {
+  Adapter adapter;
+  adapter.room = 10;
+  Executor executor{adapter, cache_of("lru", 100)};
+  auto held = executor.lease({0, 8});
+  const auto refused = executor.lease({100, 4});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("register 16 KiB at 0x64000"));
+  EXPECT_THAT(refused.error().message, HasSubstr("ulimit -l"));
+  EXPECT_EQ(adapter.live.size(), 1U);
+  executor.release(*held);
+  EXPECT_TRUE(executor.lease({100, 4}));  // now it can
+}
+
+TEST(Executor, ARequestLargerThanTheCacheIsRegisteredForItself) {
+  Adapter adapter;
+  Executor executor{adapter, cache_of("mrrc", 8)};
+  auto lease = executor.lease({0, 20});
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(adapter.live.size(), 1U);
+  executor.release(*lease);
+  EXPECT_THAT(adapter.live, IsEmpty());
+}
+
+TEST(Executor, EndingItDeregistersEverything) {
+  Adapter adapter;
+  {
+    Executor executor{adapter, cache_of("mrrc", 64)};
+    for (std::uint64_t i = 0; i < 10; ++i) {
+      auto lease = executor.lease({100 * i, 4});
+      executor.release(*lease);
+    }
+    EXPECT_FALSE(adapter.live.empty());
+  }
+  EXPECT_THAT(adapter.live, IsEmpty());
+}
+
+// Every policy, two leases at a time, too little memory: at every moment each piece lies in a region that is live under
+// its key, and pieces cover what was asked for.
+TEST(Executor, PiecesAreRegisteredWhateverThePolicyDoes) {
+  const auto strategies = parse_strategies("all", {cost_profiles().front()});
+  for (const auto& strategy : *strategies) {
+    if (strategy.options.granularity == Granularity::page) continue;
+    Adapter adapter;
+    // Merged regions may grow beyond what is left beside those in use.
+    if (strategy.options.overlap != Overlap::merge) adapter.room = 90;
+    std::mt19937 random{7};
+    {
+      auto cache =
+          strategy.policy ? std::make_unique<RegionCache>(Capacity{96}, strategy.policy, strategy.options) : nullptr;
+      Executor executor{adapter, std::move(cache)};
+      for (int i = 0; i < 2000; ++i) {
+        std::array<Executor::Lease, 2> leases;
+        for (auto& lease : leases) {
+          lease = executor.begin({random() % 200, 1 + random() % 20});
+          ASSERT_TRUE(executor.complete(lease)) << strategy.name;
+        }
+        for (const auto& lease : leases) {
+          for (const auto& piece : lease.pieces()) {
+            const auto& region = adapter.live.at(piece.keys.local);
+            ASSERT_LE(region.first, piece.pages.first) << strategy.name;
+            ASSERT_GE(region.end(), piece.pages.end()) << strategy.name;
+          }
+        }
+        for (auto& lease : leases) executor.release(lease);
+      }
+    }
+    EXPECT_THAT(adapter.live, IsEmpty()) << strategy.name;
+  }
+}
+
+TEST(Executor, SinglePagesAreForSimulation) {
+  Adapter adapter;
+  EXPECT_THROW((Executor{adapter, cache_of("lru", 8), Granularity::page}), std::logic_error);
+}
+
+}  // namespace
+}  // namespace longhaul::registration

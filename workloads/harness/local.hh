@@ -1,0 +1,62 @@
+// A workload that runs alone: one process on one node, without a peer.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "workloads/harness/part.hh"
+
+namespace longhaul::workloads {
+
+struct Runner;
+
+struct LocalOptions {
+  std::string transport;  ///< tcp, rdma; empty: the workload has none
+  std::string device;     ///< RDMA device, or network interface; empty: the workload's choice
+  std::string bind;       ///< this node's address on it; empty: the workload's choice
+  Parameters parameters;
+};
+
+/// What was asked for cannot be right, by the parameters alone.
+class WrongInput : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The run as its workload sees it. The window opens and closes when the workload says so.
+class LocalSession : public Part {
+ public:
+  /// `parameters` are complete.
+  LocalSession(const LocalOptions& options, const WorkloadSpec& spec, Parameters parameters, Events& events, int stop)
+      : Part(spec, Role::local, std::move(parameters), unused_on(spec, options.transport), options.transport, events,
+             stop),
+        options_(options) {}
+
+  const std::string& device() const { return options_.device; }
+  const std::string& bind() const { return options_.bind; }
+  /// Readable when the user wants to end it; -1: never.
+  int stop() const { return stop_; }
+  /// Throws Interrupted when it is. A system call.
+  void check_stop() const;
+
+  using Part::close_window;
+  using Part::open_window;
+  using Part::progress;
+
+  /// What the run really used of a transport; without it the record has none.
+  void set_transport(TransportFacts facts) { facts_ = std::move(facts); }
+  /// What this process emits at the end of a good run.
+  NodeRecord record(std::map<std::string, Metric> metrics) const;
+
+ private:
+  const LocalOptions& options_;
+  std::optional<TransportFacts> facts_;
+};
+
+/// Runs one workload by itself. Events are emitted, the last of them too. Throws Interrupted.
+Attempt<NodeRecord> run_local(const LocalOptions& options, const WorkloadSpec& spec, const Runner& runner,
+                              Events& events, int stop);
+
+}  // namespace longhaul::workloads

@@ -1,0 +1,34 @@
+// Which of its buffers an application uses next: what a registration cache lives by. Pure, but for reading a trace.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "model/parameter.hh"
+#include "workloads/transport/plan.hh"
+
+namespace longhaul::workloads {
+
+/// Part of an area of memory.
+struct Extent {
+  std::size_t offset = 0;
+  std::size_t length = 0;
+};
+
+/// Messages in their order, again and again from the beginning. Both ends have the same.
+struct Reuse {
+  std::vector<Extent> order;
+  std::size_t area = 0;     ///< bytes that they lie in
+  std::size_t longest = 0;  ///< bytes of the longest
+  bool disjoint = true;     ///< no two overlap that are not the same
+
+  /// The same buffer every time.
+  static Reuse same(std::size_t size) { return {{{0, size}}, size, size, true}; }
+  const Extent& at(std::uint64_t number) const { return order[number % order.size()]; }
+};
+
+/// By the parameters of reuse_parameters() and `size`. Refuses a trace that cannot be read.
+Attempt<Reuse> reuse_of(const WorkloadSpec& spec, const Parameters& parameters);
+
+}  // namespace longhaul::workloads

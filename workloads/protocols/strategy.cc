@@ -1,0 +1,98 @@
+#include "workloads/protocols/strategy.hh"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "workloads/registration/strategy.hh"
+
+namespace longhaul::workloads {
+namespace {
+
+using namespace registration;
+
+// Ordinary registration is what ibv_reg_mr does, so that is what the policy that weighs costs goes by.
+constexpr const char* kProfile = "mietke";
+
+// The simulator's policy behind a word of the axis. Pin-down as Tezuka's library had it works on whole buffers.
+std::string policy_of(const std::string& strategy) {
+  if (strategy == "pin-down") return "lru";
+  return strategy == "best" ? "rate" : strategy;
+}
+
+std::unique_ptr<RegionCache> make_cache(const StrategyOptions& options) {
+  if (options.strategy == "each-time") return nullptr;
+  const auto strategies = parse_strategies(policy_of(options.strategy), cost_profiles());
+  if (!strategies) throw std::runtime_error(strategies.error().message);
+  const auto chosen = std::find_if(strategies->begin(), strategies->end(),
+                                   [](const Strategy& one) { return one.weighs.empty() || one.weighs == kProfile; });
+  return std::make_unique<RegionCache>(Capacity{.pages = std::max<std::uint64_t>(1, options.capacity / kPageSize)},
+                                       chosen->policy, chosen->options);
+}
+
+}  // namespace
+
+StrategyOptions strategy_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
+  if (transport != "rdma") return {};
+  return {.strategy = text(parameters, spec.parameters, "strategy"),
+          .capacity = static_cast<std::size_t>(integer(parameters, spec.parameters, "capacity"))};
+}
+
+Buffers::Buffers(Connection& connection, const StrategyOptions& options)
+    : base_(reinterpret_cast<std::size_t>(connection.memory().data())) {
+  if (options.registers()) executor_ = std::make_unique<Executor>(*connection.registrar(), make_cache(options));
+}
+
+Buffers::Use Buffers::begin(std::size_t offset, std::size_t length) {
+  Use use;
+  use.offset_ = offset;
+  use.length_ = length;
+  if (executor_) {
+    use.lease_ = executor_->begin(*pages_of(base_ + offset, length));
+    list_pieces(use);
+  } else {
+    use.pieces_.push_back({offset, length, {}});
+  }
+  return use;
+}
+
+void Buffers::complete(Use& use) {
+  if (!use.lease_) return;
+  if (auto done = executor_->complete(*use.lease_); !done) throw std::runtime_error(done.error().message);
+  list_pieces(use);
+}
+
+void Buffers::release(Use& use) {
+  if (use.lease_) executor_->release(*use.lease_);
+  use.pieces_.clear();
+}
+
+// Regions are pages; the buffer may begin and end within one.
+void Buffers::list_pieces(Use& use) const {
+  use.pieces_.clear();
+  for (const auto& piece : use.lease_->pieces()) {
+    const auto first = std::max(piece.pages.first * kPageSize, base_ + use.offset_);
+    const auto end = std::min(piece.pages.end() * kPageSize, base_ + use.offset_ + use.length_);
+    use.pieces_.push_back({first - base_, end - first, piece.keys});
+  }
+}
+
+std::map<std::string, Metric> registration_metrics(const ExecutorCounters& counters, std::uint64_t messages) {
+  if (messages == 0) return {};
+  const auto per_message = [&](std::int64_t nanoseconds) {
+    return to_metric(static_cast<double>(nanoseconds) / static_cast<double>(messages), messages);
+  };
+  std::map<std::string, Metric> metrics{
+      {"registering", per_message(counters.registering)},
+      {"deregistering", per_message(counters.deregistering)},
+      {"hit_ratio",
+       to_metric(static_cast<double>(counters.hits) / static_cast<double>(counters.requests), counters.requests)},
+      {"misses", to_metric(static_cast<double>(counters.requests - counters.hits), counters.requests)},
+      {"evictions", to_metric(static_cast<double>(counters.evictions), counters.requests)}};
+  if (counters.deregistrations > 0)
+    metrics["exposure"] =
+        to_metric(static_cast<double>(counters.exposed) / static_cast<double>(counters.deregistrations),
+                  counters.deregistrations);
+  return metrics;
+}
+
+}  // namespace longhaul::workloads

@@ -1,0 +1,75 @@
+// How an application's own buffers become usable by the adapter: registered once before, for each transfer, or through
+// a cache.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workloads/harness/session.hh"
+#include "workloads/registration/executor.hh"
+#include "workloads/transport/connection.hh"
+
+namespace longhaul::workloads {
+
+struct StrategyOptions {
+  std::string strategy = "preregistered";  ///< see strategy_parameters()
+  std::size_t capacity = 0;                ///< of the cache, bytes
+  bool registers() const { return strategy != "preregistered"; }
+};
+
+StrategyOptions strategy_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport);
+
+/// Part of a buffer with the keys that it is known by; none: the connection's own region.
+struct BufferPiece {
+  std::size_t offset = 0;  ///< in the connection's memory
+  std::size_t length = 0;
+  std::optional<registration::Keys> keys;
+};
+
+/// Buffers of one connection's memory, made usable by a strategy. Destroyed before the connection.
+class Buffers {
+ public:
+  Buffers(Connection& connection, const StrategyOptions& options);
+
+  /// A buffer in use. Where the strategy registers nothing it is whole from the beginning.
+  class Use {
+   public:
+    /// What is usable now, in the order of addresses.
+    const std::vector<BufferPiece>& pieces() const { return pieces_; }
+    bool complete() const { return !lease_ || lease_->complete(); }
+
+   private:
+    friend class Buffers;
+    std::size_t offset_ = 0;
+    std::size_t length_ = 0;
+    std::vector<BufferPiece> pieces_;
+    std::optional<registration::Executor::Lease> lease_;
+  };
+
+  /// What is covered is usable at once.
+  Use begin(std::size_t offset, std::size_t length);
+  /// All of it. Throws std::runtime_error when it cannot be registered.
+  void complete(Use& use);
+  void release(Use& use);
+
+  /// What it cost since reset(); empty where the strategy registers nothing.
+  const registration::ExecutorCounters* counters() const { return executor_ ? &executor_->counters() : nullptr; }
+  void reset() {
+    if (executor_) executor_->reset();
+  }
+
+ private:
+  void list_pieces(Use& use) const;
+
+  std::size_t base_;  // the address of offset 0
+  std::unique_ptr<registration::Executor> executor_;
+};
+
+/// The client's metrics of what its application's buffers cost, for `messages` of them: see strategy_metrics(). Nothing
+/// where nothing was registered on the way.
+std::map<std::string, Metric> registration_metrics(const registration::ExecutorCounters& counters,
+                                                   std::uint64_t messages);
+
+}  // namespace longhaul::workloads

@@ -1,0 +1,159 @@
+#include "workloads/suite/registration_cost/steps.hh"
+
+#include <fcntl.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+#include <thread>
+
+#include "common/error.hh"
+#include "common/fd.hh"
+#include "common/log.hh"
+#include "common/well_known.hh"
+
+namespace longhaul::workloads::registration_cost {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kPatience = std::chrono::seconds{10};
+
+// A provider's names for the same: the call that registers, what lists the pages within it, what pins them within that.
+struct Names {
+  const char* whole;
+  const char* listing;
+  const char* pinning;
+};
+constexpr Names kProviders[] = {{"rxe_reg_user_mr", "ib_umem_get", "pin_user_pages_fast"},
+                                {"siw_reg_user_mr", "siw_umem_get", "pin_user_pages"}};
+
+// "+ 12.345 us " -> ns
+std::optional<std::int64_t> duration_of(std::string_view column) {
+  const auto first = column.find_first_of("0123456789");
+  if (first == std::string_view::npos || column.find("us") == std::string_view::npos) return std::nullopt;
+  double microseconds = 0;
+  const auto [end, error] = std::from_chars(column.data() + first, column.data() + column.size(), microseconds);
+  if (error != std::errc{}) return std::nullopt;
+  return std::llround(microseconds * 1000);
+}
+
+// "pin_user_pages_fast();", "} /* ib_umem_get [ib_uverbs] */" -> the name; a call that is only opened has none yet.
+std::string_view name_of(std::string_view call) {
+  const auto skip = [&](std::string_view what) {
+    call.remove_prefix(std::min(call.find_first_not_of(what), call.size()));
+  };
+  skip(" \t");
+  const bool closing = call.starts_with('}');
+  if (!closing && !call.ends_with(";")) return {};
+  skip("} /*\t");
+  return call.substr(0, call.find_first_of(" ([;*"));
+}
+
+std::int64_t median(std::vector<std::int64_t> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void tell(const std::string& line) {
+  const OwnFd pipe{::open(kTracingPipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)};
+  if (!pipe) throw_errno(fmt::format("ask the tracing helper at {}", kTracingPipe));
+  const auto text = line + "\n";
+  if (::write(pipe.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    throw_errno(fmt::format("ask the tracing helper at {}", kTracingPipe));
+}
+
+void await(const std::string& path) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!fs::exists(path)) {
+    if (std::chrono::steady_clock::now() > deadline) throw_errno("wait for the tracing helper's " + path, ETIMEDOUT);
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  }
+}
+
+}  // namespace
+
+Calls read_function_graph(std::string_view text) {
+  Calls calls;
+  while (!text.empty()) {
+    auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const auto bar = line.find('|');
+    if (line.starts_with('#') || bar == std::string_view::npos) continue;
+    auto call = line.substr(bar + 1);
+    while (!call.empty() && (call.back() == ' ' || call.back() == '\r')) call.remove_suffix(1);
+    const auto duration = duration_of(line.substr(0, bar));
+    const auto name = name_of(call);
+    if (!duration || name.empty()) continue;
+    calls[std::string{name}].push_back(*duration);
+  }
+  return calls;
+}
+
+const std::vector<std::string>& traced_functions() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> names;
+    for (const auto& provider : kProviders)
+      names.insert(names.end(), {provider.whole, provider.listing, provider.pinning});
+    return names;
+  }();
+  return all;
+}
+
+std::optional<Steps> steps_of(const Calls& calls, std::vector<std::int64_t> registering) {
+  for (const auto& provider : kProviders) {
+    const auto whole = calls.find(provider.whole);
+    const auto listing = calls.find(provider.listing);
+    const auto pinning = calls.find(provider.pinning);
+    if (whole == calls.end() || listing == calls.end() || pinning == calls.end() || registering.empty()) continue;
+    // Large memory is pinned in several calls.
+    const auto pinned = std::accumulate(pinning->second.begin(), pinning->second.end(), std::int64_t{0}) /
+                        static_cast<std::int64_t>(whole->second.size());
+    const auto pins_each = pinning->second.size() / std::max<std::size_t>(whole->second.size(), 1);
+    const auto pin = pins_each == 1 ? median(pinning->second) : pinned;
+    const auto all = median(whole->second);
+    const auto list = median(listing->second);
+    return Steps{.pinning = pin,
+                 .translating = list - pin,
+                 .handing_over = all - list,
+                 .rest = median(std::move(registering)) - all};
+  }
+  return std::nullopt;
+}
+
+bool Trace::possible() {
+  return ::access(kTracingPipe, W_OK) == 0;
+}
+
+Trace::Trace(const std::vector<std::string>& functions) : name_(fmt::format("bench-{}", ::getpid())) {
+  tell(fmt::format("start {} {} {}", name_, ::gettid(), fmt::join(functions, " ")));
+  await(fmt::format("{}-{}.on", kTracingPipe, name_));
+}
+
+Trace::~Trace() {
+  if (!on_) return;
+  try {
+    tell("stop " + name_);
+  } catch (const std::system_error& error) {
+    log::warn("the kernel may still be traced: {}", error.what());
+  }
+}
+
+std::string Trace::end() {
+  tell("stop " + name_);
+  on_ = false;
+  const auto path = fmt::format("{}-{}.txt", kTracingPipe, name_);
+  await(path);
+  std::ostringstream text;
+  text << std::ifstream{path}.rdbuf();
+  return text.str();
+}
+
+}  // namespace longhaul::workloads::registration_cost

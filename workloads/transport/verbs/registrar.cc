@@ -1,0 +1,16 @@
+#include "workloads/transport/verbs/registrar.hh"
+
+namespace longhaul::workloads {
+
+tl::expected<registration::Registrar::Registered, int> VerbsRegistrar::add(registration::Pages pages) {
+  auto* const address = reinterpret_cast<void*>(pages.first * registration::kPageSize);
+  ibv_mr* const region = ::ibv_reg_mr(domain_, address, pages.count * registration::kPageSize, kRegionAccess);
+  if (region == nullptr) return tl::unexpected(errno);
+  return Registered{reinterpret_cast<Handle>(region), {region->lkey, region->rkey}};
+}
+
+int VerbsRegistrar::remove(Handle handle) {
+  return ::ibv_dereg_mr(reinterpret_cast<ibv_mr*>(handle));
+}
+
+}  // namespace longhaul::workloads
