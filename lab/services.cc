@@ -35,12 +35,10 @@ echo 0 >tracing_on
 echo nop >current_tracer
 echo >set_ftrace_filter
 echo >set_ftrace_pid
-echo 1 >buffer_size_kb
 t= q=
 }}
 start() {{
 [ -d /proc/$2 ] || return
-echo {0} >buffer_size_kb
 for x in $3; do echo $x >>set_ftrace_filter; done 2>/dev/null
 grep -q '^[a-z_]' set_ftrace_filter || return
 echo $2 >set_ftrace_pid
@@ -59,6 +57,7 @@ off
 mv $f-$1.new $f-$1.txt
 }}
 umask 022
+echo {0} >buffer_size_kb
 off
 while read -r w n p x; do
 case $n in ''|*[!a-z0-9-]*) continue;; esac

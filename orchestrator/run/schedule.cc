@@ -44,10 +44,16 @@ void Schedule::resume(std::string_view cell_id, int repetition, int attempt, Sta
   if (it != index_.end() && repetition >= 0) mark(progress_[it->second], repetition, attempt, status, value);
 }
 
-bool Schedule::enough(const Progress& progress) const {
+bool Schedule::enough(std::size_t cell) const {
+  const auto& progress = progress_[cell];
   const auto runs = std::count(progress.done.begin(), progress.done.end(), true);
   if (runs < rule_.min) return false;
   if (runs >= rule_.max || !rule_.precision) return true;
+  // What is computed gives the same again: no further run makes it more precise.
+  const auto& values = progress.values;
+  if (cells_[cell].alone && values.size() > 1 &&
+      std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); }))
+    return true;
   const auto width = precision_(progress.values);
   return width && *width <= *rule_.precision;
 }
@@ -57,7 +63,7 @@ bool Schedule::wants(std::size_t cell, int repetition) const {
   if (progress.unsupported || progress.given_up) return false;
   const auto at = static_cast<std::size_t>(repetition);
   if (at < progress.done.size() && progress.done[at]) return false;
-  return !enough(progress);
+  return !enough(cell);
 }
 
 int Schedule::next_attempt(std::size_t cell, int repetition) const {
@@ -126,7 +132,7 @@ std::vector<PlannedRun> Schedule::remaining_runs() const {
   std::vector<PlannedRun> runs;
   for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
     const auto& progress = progress_[cell];
-    if (progress.unsupported || progress.given_up || enough(progress)) continue;
+    if (progress.unsupported || progress.given_up || enough(cell)) continue;
     const auto done = static_cast<int>(std::count(progress.done.begin(), progress.done.end(), true));
     for (int i = 0; i < std::max(1, rule_.min - done); ++i)
       runs.push_back({.cell = cell, .repetition = done + i, .attempt = 0});

@@ -83,7 +83,7 @@ class Schedule {
     bool given_up = false;
   };
   bool wants(std::size_t cell, int repetition) const;
-  bool enough(const Progress& progress) const;
+  bool enough(std::size_t cell) const;
   void grow(Progress& progress, int repetition) const;
   void mark(Progress& progress, int repetition, int attempt, Status status, std::optional<double> value) const;
   std::vector<Block> blocks_of(int repetition) const;

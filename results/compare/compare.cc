@@ -94,13 +94,14 @@ Comparison compare(const Summary& first, const Summary& second, const Vocabulary
                          .second = theirs->median,
                          .ratio = ratio_interval(theirs->values, metric.values),
                          .agrees = {}};
-      if (one.ratio && one.ratio->interval) {
+      if (same_throughout(metric.values, theirs->values)) {
+        one.agrees =
+            true;  // no packet was lost in either, or it was computed: no interval is needed, there is no doubt
+        ++result.agreeing;
+      } else if (one.ratio && one.ratio->interval) {
         one.agrees = one.ratio->interval->contains(1);
         ++(*one.agrees ? result.agreeing : result.disagreeing);
         result.expected_by_chance += 1 - one.ratio->interval->level;
-      } else if (same_throughout(metric.values, theirs->values)) {
-        one.agrees = true;  // no packet was lost in either, or it was computed: there is no interval, and no doubt
-        ++result.agreeing;
       } else {
         ++result.undecided;
       }

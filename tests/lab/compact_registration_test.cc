@@ -49,15 +49,6 @@ TEST_F(Registration, AbsentPagesAreFaultedInByIt) {
   cost_record("--transport rdma --device rxe_a0 --size 1MiB --pages file");
 }
 
-TEST_F(Registration, ItsStepsAreTraced) {
-  for (const std::string device : {"rxe_a0", "siw_a1"}) {
-    const auto record = cost_record("--transport rdma --device " + device + " --size 256KiB");
-    EXPECT_GT(metric(record, "step_pinning"), 0) << device;
-    EXPECT_GT(metric(record, "step_handing_over"), 0) << device;
-  }
-  EXPECT_EQ(lab().must("client", "cat /sys/kernel/tracing/current_tracer"), "nop\n");
-}
-
 TEST_F(Registration, FastRegistrationInTheKernelIsFaster) {
   const auto ordinary = cost_record("--transport rdma --device rxe_a0 --size 64KiB --method kernel");
   const auto fast = cost_record("--transport rdma --device rxe_a0 --size 64KiB --method kernel_fast");

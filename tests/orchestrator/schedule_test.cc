@@ -205,5 +205,17 @@ TEST(Random, BelowIsUniform) {
   for (const auto count : counts) EXPECT_NEAR(count, 10'000, 400);
 }
 
+TEST(Schedule, WhatIsComputedIsPreciseOnceItIsTheSameAgain) {
+  const auto runs_of = [](const std::string& workload, int min) {
+    const auto cells = *testing::cells_of("name: n\n" + workload);
+    Schedule schedule{cells, {.min = min, .max = 10, .precision = 0.05}, 1, never_precise()};
+    return execute(schedule, cells, kOk).runs.size();
+  };
+  const std::string between = "workload: ping\nseries: [{transport: tcp, rival: rxe}]\n";
+  EXPECT_EQ(runs_of("workload: solo\n", 1), 2U);
+  EXPECT_EQ(runs_of("workload: solo\n", 3), 3U);
+  EXPECT_EQ(runs_of(between, 3), 10U);  // what is measured may be equal by chance
+}
+
 }  // namespace
 }  // namespace longhaul::orchestrator

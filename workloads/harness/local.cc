@@ -17,7 +17,7 @@ NodeRecord LocalSession::record(std::map<std::string, Metric> metrics) const {
 
 Attempt<NodeRecord> run_local(const LocalOptions& options, const WorkloadSpec& spec, const Runner& runner,
                               Events& events, int stop) {
-  const auto outcome = [&]() -> Attempt<NodeRecord> {
+  auto outcome = [&]() -> Attempt<NodeRecord> {
     try {
       auto parameters = complete(spec, options.parameters);
       if (!parameters) return failed_by(parameters.error());

@@ -201,7 +201,7 @@ const crossoverWord = crossover => crossover.after === 'none' ? 'lead ends' : cr
 // Percentiles: latency against 1/(1-p) on a logarithmic axis, so that the tail has room; cumulative: the usual curve.
 function distributionOption() {
   const spec = specOf(state.metric);
-  const cells = ofConditions().filter(cell => cell.size === state.size && cell.delay === state.delay && selected(cell).quantiles);
+  const cells = ofConditions().filter(cell => cell.size === state.size && placeOf(cell) === state.delay && selected(cell).quantiles);
   const series = shown(seriesOf(cells));
   if (!series.length) return null;
   const tail = state.view === 'percentiles';
@@ -223,7 +223,8 @@ function distributionOption() {
     tip: params => {
       const found = points(params);
       if (!found.length) return '';
-      return tipTable(`${roundTime(state.delay)} one-way, ${bytes(state.size)}`, ['percentile', spec.name, 'samples'], found.map(point =>
+      const own = ownAxis();
+      return tipTable(own ? `${own.name} ${axisText(own, state.delay)}` : `${roundTime(state.delay)} one-way, ${bytes(state.size)}`, ['percentile', spec.name, 'samples'], found.map(point =>
         [swatch(point.style) + ' ' + escaped(point.label), percent(point.p), inUnit(point.value, spec.unit), grouped(String(point.samples))]));
     },
   }), series: series.flatMap(one => one.cells.slice(0, 1).map(cell => ({

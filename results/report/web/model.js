@@ -36,7 +36,8 @@ const state = {
 const ofMetric = () => measured.filter(cell => state.metric && cell.workload === state.metric.split('/')[0] && metricOf(cell, state.metric.split('/')[1]));
 const ofConditions = () => ofMetric().filter(cell => conditionKey(cell.conditions) === state.conditions);
 const sizes = () => unique(ofConditions().map(cell => cell.size)).sort((a, b) => a - b);
-const delays = () => unique(ofConditions().map(cell => cell.delay)).sort((a, b) => a - b);
+const placeOf = cell => isAlone(cell) ? cell.along : cell.delay;
+const delays = () => unique(ofConditions().map(placeOf)).sort((a, b) => a - b);
 // The axis of the selected metric's workload where that runs by itself; else null.
 const ownAxis = () => { const one = workloadOf(state.metric?.split('/')[0]); return one?.alone ? one.surface ?? null : null; };
 const selected = cell => metricOf(cell, state.metric.split('/')[1]);

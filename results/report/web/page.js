@@ -53,7 +53,7 @@ function renderControls() {
     segment('Conditions', 'conditions', choices.conditions(), state.conditions, spelt) +
     segment('Latency', 'part', choices.part(), state.part, word) +
     segment(`${ownAxis()?.name ?? 'Delay'} axis`, 'x', choices.x(), state.x, word) + segment('Value axis', 'y', choices.y(), state.y, word));
-  const delay = segment('One-way delay', 'delay', delays(), state.delay, roundTime);
+  const delay = segment(ownAxis()?.name ?? 'One-way delay', 'delay', delays(), state.delay, value => ownAxis() ? axisText(ownAxis(), value) : roundTime(value));
   html('size-controls', delay);
   html('distribution-controls', delay + segment('View', 'view', choices.view(), state.view, word));
 }
@@ -80,6 +80,8 @@ function render() {
   const several = sizes().length > 1;
   document.getElementById('size-figure').hidden = !several;
   if (several) draw('size', sizeOption());
+  // What is computed has none.
+  document.getElementById('distribution-figure').hidden = own !== null && !ofConditions().some(cell => selected(cell).quantiles);
   draw('distribution', distributionOption(), 'No distribution was kept for this selection.');
   renderSurface();
   document.body.dataset.rendered = [...charts.keys()].join(' ');

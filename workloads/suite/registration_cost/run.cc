@@ -85,7 +85,9 @@ void add_parts(LocalSession& session, Mapping& mapping, Presence presence, std::
 }
 
 void add_steps(LocalSession& session, Method& method, std::map<std::string, Metric>& metrics) {
-  if (!Trace::possible()) return;
+  if (session.number("trace") == 0) return;
+  if (!Trace::possible())
+    throw Unsupported("nobody here may trace the kernel: only a lab's nodes have a helper for it; leave --trace out");
   std::vector<std::int64_t> registering;
   Trace trace{traced_functions()};
   for (int i = 0; i < kTraced; ++i) {

@@ -35,6 +35,12 @@ std::vector<ParameterSpec> parameters() {
         .fallback = Value{4096},
         .min = 4096,
         .max = std::int64_t{2} << 20,
+        .choices = {}},
+       {.name = "trace",
+        .kind = Kind::flag,
+        .help = "afterwards trace twenty registrations for their steps, by the lab's helper. An emulated machine with "
+                "two processors hangs now and then while its tracer is switched: not for campaigns",
+        .fallback = Value{0},
         .choices = {}}});
 }
 

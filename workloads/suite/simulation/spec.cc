@@ -14,10 +14,11 @@ ParameterSpec count(std::string name, std::string help, std::int64_t fallback, s
 }
 
 ParameterSpec choice(std::string name, std::string help, std::vector<std::string> choices) {
+  Value first = choices.front();
   return {.name = std::move(name),
           .kind = Kind::choice,
           .help = std::move(help),
-          .fallback = Value{choices.front()},
+          .fallback = std::move(first),
           .choices = std::move(choices)};
 }
 
