@@ -287,12 +287,9 @@ std::string cpu_list(unsigned first, unsigned last) {
   return first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
 }
 
-/// The agent comes before the kernel's network threads: forty senders over rxe keep those busy without end, and an
-/// agent that gets no processor meanwhile looks dead to the orchestrator. It hardly runs while a window is open, and
-/// what it starts is scheduled as usual (-R: reset on fork).
 std::string agent_command(const GuestView& view, const PlannedNode& node) {
   std::string out = fmt::format(
-      "{0}chrt -R -f 2 setpriv --reuid {1} --regid {1} --clear-groups --no-new-privs --inh-caps=-all "
+      "{0}setpriv --reuid {1} --regid {1} --clear-groups --no-new-privs --inh-caps=-all "
       "--bounding-set=-all "
       "longhaul-agent --node {2} --listen 0.0.0.0:{3} --ca /etc/longhaul/ca.pem --cert /etc/longhaul/agent-{2}.pem "
       "--key /etc/longhaul/agent-{2}.key --bench /usr/bin/longhaul-bench",

@@ -140,7 +140,7 @@ TEST(Guest, OnlyDegenIsPrivileged) {
       HasSubstr(
           "ip netns exec R degen serve --socket /run/degen/degen.sock --client-side ra0,ra1 --server-side rb0,rb1"));
   const std::string router = file_of(machine, "/etc/longhaul/service/keep-agent-router");
-  EXPECT_THAT(router, HasSubstr("ip netns exec R chrt -R -f 2 setpriv --reuid 1000"));
+  EXPECT_THAT(router, HasSubstr("ip netns exec R setpriv --reuid 1000"));
   EXPECT_THAT(router,
               HasSubstr("--listen 0.0.0.0:41003 --ca /etc/longhaul/ca.pem --cert /etc/longhaul/agent-router.pem"));
   EXPECT_THAT(router, HasSubstr("--degen /run/degen/degen.sock"));
