@@ -41,6 +41,7 @@ struct MetricSpec {
   std::string unit;  ///< base unit of the stored value: ns, bytes, bit/s, 1, % ...; ns is shown as us everywhere
   Better better = Better::neither;
   std::string help;
+  bool detail = false;  ///< for the tables and for figures of its own: no plot is offered of it
 };
 
 enum class Role { client, server, router, local };

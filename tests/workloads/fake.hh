@@ -1,4 +1,5 @@
-// Two connections in one process that copy between their memories: what lanes and loops need, without a network.
+// Two connections in one process that copy between their memories: what lanes and loops need, without a network. Each
+// end may have a thread of its own.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -12,6 +13,8 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
 
 #include "common/fd.hh"
@@ -64,6 +67,7 @@ class FakeConnection final : public Connection {
   void join(FakeConnection& peer) {
     peer_ = &peer;
     peer.peer_ = this;
+    peer.mutex_ = mutex_;
   }
 
   /// Called with the bytes of every message on its way, which it may change.
@@ -87,6 +91,7 @@ class FakeConnection final : public Connection {
   registration::Registrar* registrar() override { return &registered; }
 
   void post(const Request& request) override {
+    const std::lock_guard lock{*mutex_};
     posted.push_back(request);
     auto& target = *peer_;
     const auto local = usable(request.local, request.length, request.local_key);
@@ -108,8 +113,12 @@ class FakeConnection final : public Connection {
     if (request.operation != Operation::write) target.complete({Completion::Kind::received, request.length});
     if (request.signaled) complete({Completion::Kind::sent, request.length});
   }
-  void post_receive(std::size_t offset, std::size_t) override { receives_.push_back(offset); }
+  void post_receive(std::size_t offset, std::size_t) override {
+    const std::lock_guard lock{*mutex_};
+    receives_.push_back(offset);
+  }
   std::size_t poll(std::span<Completion> out) override {
+    const std::lock_guard lock{*mutex_};
     std::size_t count = 0;
     while (count < out.size() && !ready_.empty()) {
       out[count++] = ready_.front();
@@ -119,7 +128,10 @@ class FakeConnection final : public Connection {
     }
     return count;
   }
-  bool arm() override { return ready_.empty(); }
+  bool arm() override {
+    const std::lock_guard lock{*mutex_};
+    return ready_.empty();
+  }
   int event_fd() const override { return event_.get(); }
   std::uint32_t wait_events() const override { return 1; }  // EPOLLIN
   void check_alive() override {}
@@ -142,6 +154,7 @@ class FakeConnection final : public Connection {
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto put = ::write(event_.get(), &one, sizeof one);
   }
+  std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();  // of both ends
   Memory memory_;
   std::size_t registered_;
   FakeConnection* peer_ = nullptr;

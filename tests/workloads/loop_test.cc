@@ -22,7 +22,7 @@ class Countdown final : public Lane {
   }
   bool advance() override { return looks_ > 0 && left_ > 0 && --left_ == 0; }
   void inspect() override { ++inspected; }
-  Connection& connection() override { return connection_; }
+  Waitable& waitable() override { return connection_; }
   int started = 0;
   int inspected = 0;
 
@@ -98,7 +98,7 @@ TEST(Loop, InspectsBetweenOperationsUntimed) {
     void start() override {}
     bool advance() override { return true; }
     void inspect() override { std::this_thread::sleep_for(std::chrono::milliseconds{2}); }
-    Connection& connection() override { return connection_; }
+    Waitable& waitable() override { return connection_; }
     FakeConnection connection_{1};
   };
   Lanes lanes;
@@ -114,7 +114,7 @@ TEST(Loop, DividesWhatItMeasures) {
    public:
     void start() override { started_ = observe::raw_time(); }
     bool advance() override { return observe::raw_time() - started_ >= kMillisecond; }
-    Connection& connection() override { return connection_; }
+    Waitable& waitable() override { return connection_; }
     FakeConnection connection_{1};
     std::int64_t started_ = 0;
   };

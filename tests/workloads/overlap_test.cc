@@ -41,7 +41,7 @@ class Counted final : public Lane {
     if (fails) throw std::runtime_error("the peer went");
     return ++looks % 3 == 0;
   }
-  Connection& connection() override { return connection_; }
+  Waitable& waitable() override { return connection_; }
   int started = 0;
   int looks = 0;
   bool fails = false;
@@ -100,7 +100,7 @@ TEST(HelpedLane, EndsInTheMiddleOfAnExchange) {
     explicit Never(Connection& connection) : connection_(connection) {}
     void start() override {}
     bool advance() override { return false; }
-    Connection& connection() override { return connection_; }
+    Waitable& waitable() override { return connection_; }
 
    private:
     Connection& connection_;

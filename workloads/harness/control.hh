@@ -20,13 +20,14 @@ enum class ControlKind {
   hello,         ///< client: workload, transport, parameters, session
   accepted,      ///< server: ready for the data connections; `port` is rdma_cm's
   refused,       ///< server: `status` and `message`; it closes
+  clock,         ///< client asks for the server's clock, which answers with the same: `time`, `boot`
   prepared,      ///< server, where the workload has it prepare something before the client begins
   window_start,  ///< client: the warm-up is over and nothing is on its way; the server answers with the same
   window_stop,   ///< client: the window is closed; the server answers with `finished`
   finished,      ///< server: `record`
   failed         ///< either: `message`; it closes
 };
-BOOST_DESCRIBE_ENUM(ControlKind, hello, accepted, refused, prepared, window_start, window_stop, finished, failed)
+BOOST_DESCRIBE_ENUM(ControlKind, hello, accepted, refused, clock, prepared, window_start, window_stop, finished, failed)
 
 struct ControlMessage {
   ControlKind kind = ControlKind::failed;
@@ -40,9 +41,12 @@ struct ControlMessage {
   std::optional<Status> status;
   std::optional<std::string> message;
   std::optional<NodeRecord> record;
+  std::optional<std::int64_t> time;  ///< observe::raw_time()
+  std::optional<std::string> boot;   ///< the kernel's boot id: equal where both ends have one clock
 };
 BOOST_DESCRIBE_STRUCT(ControlMessage, (),
-                      (kind, version, program, session, workload, transport, parameters, port, status, message, record))
+                      (kind, version, program, session, workload, transport, parameters, port, status, message, record,
+                       time, boot))
 
 std::string to_json(const ControlMessage& message);
 /// Refuses another version and text that is no message.

@@ -23,7 +23,8 @@ class Lane {
   virtual bool advance() = 0;
   /// Between two operations, untimed (the client's side): verifies what has come. Throws std::runtime_error.
   virtual void inspect() {}
-  virtual Connection& connection() = 0;
+  /// What a thread sleeps on until advance() may make progress.
+  virtual Waitable& waitable() = 0;
   /// Nothing of it is under way any more: where one completion need not mean that.
   virtual bool idle() const { return true; }
   /// A phase begins (warm-up, window): forgets what the lane itself has counted so far.

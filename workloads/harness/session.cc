@@ -1,10 +1,12 @@
 #include "workloads/harness/session.hh"
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 
 #include "observe/clock.hh"
 #include "observe/counters.hh"
+#include "observe/small_file.hh"
 #include "workloads/transport/sockets/tcp.hh"
 
 namespace longhaul::workloads {
@@ -12,6 +14,11 @@ namespace {
 
 constexpr std::size_t kRawSamples = 2048;
 constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr int kClockExchanges = 8;
+
+std::string boot_id() {
+  return observe::small_file("/proc/sys/kernel/random/boot_id").value_or("");
+}
 
 }  // namespace
 
@@ -56,7 +63,8 @@ void Session::count(const std::string& name, double value) {
 
 void Session::check_world() const {
   check_stop(stop_);
-  for (const auto& connection : connections_) connection->check_alive();
+  for (const auto& connection : connections_)
+    if (std::find(left_.begin(), left_.end(), connection.get()) == left_.end()) connection->check_alive();
 }
 
 void Session::idle(std::int64_t duration) const {
@@ -128,6 +136,25 @@ void ClientSession::await_prepared() {
   }
 }
 
+PeerClock ClientSession::peer_clock() {
+  PeerClock best{.offset = 0, .error = std::numeric_limits<std::int64_t>::max()};
+  for (int i = 0; i < kClockExchanges; ++i) {
+    ControlMessage question;
+    question.kind = ControlKind::clock;
+    const auto asked = observe::raw_time();
+    control_.send(question, patience());
+    const auto answer = control_.receive(patience(), "the server's clock");
+    const auto heard = observe::raw_time();
+    if (!answer) throw PeerFailed(answer.error().message);
+    if (answer->kind != ControlKind::clock || !answer->time)
+      throw PeerFailed("the server gave up: " + answer->message.value_or("no reason given"));
+    if (answer->boot && !answer->boot->empty() && *answer->boot == boot_id()) best = {};
+    const auto error = (heard - asked) / 2;
+    if (error < best.error) best = {*answer->time - (asked + error), error};
+  }
+  return best;
+}
+
 NodeRecord ClientSession::finish(const std::map<std::string, Metric>& metrics) {
   ControlMessage stop;
   stop.kind = ControlKind::window_stop;
@@ -155,7 +182,6 @@ void ServerSession::tell_all(ControlKind kind) {
 }
 
 bool ServerSession::tick() {
-  check_stop(stop_);
   bool heard = false;
   for (auto& client : clients_) {
     // What the client says comes before how it left: a connection that it closed may be the end of its failure.
@@ -165,8 +191,7 @@ bool ServerSession::tick() {
     heard = true;
     take(client, **message);
   }
-  if (!heard)
-    for (const auto& connection : connections()) connection->check_alive();
+  if (!heard) check_world();
   return !std::all_of(clients_.begin(), clients_.end(), [](const Client& client) { return client.through; });
 }
 
@@ -206,6 +231,21 @@ void ServerSession::serve(const Lanes& lanes, bool sleeping) {
 
 void ServerSession::prepared() {
   tell_all(ControlKind::prepared);
+}
+
+void ServerSession::tell_clock() {
+  auto& control = *clients_.front().control;
+  for (int i = 0; i < kClockExchanges; ++i) {
+    const auto question = control.receive(patience(), "the client's question for the clock");
+    if (!question) throw PeerFailed("the client gave up: " + question.error().message);
+    if (question->kind != ControlKind::clock)
+      throw PeerFailed("the client gave up: " + question->message.value_or("no reason given"));
+    ControlMessage answer;
+    answer.kind = ControlKind::clock;
+    answer.time = observe::raw_time();
+    answer.boot = boot_id();
+    control.send(answer, patience());
+  }
 }
 
 double ServerSession::peer_metric(const std::string& name) const {

@@ -32,6 +32,12 @@ class Unsupported : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The peer's observe::raw_time() less this end's.
+struct PeerClock {
+  std::int64_t offset = 0;
+  std::int64_t error = 0;  ///< at the most: half of the fastest exchange; 0 where both ends have one clock
+};
+
 /// What both ends have in common: the connections.
 class Session : public Part {
  public:
@@ -52,6 +58,9 @@ class Session : public Part {
   /// How much a counter of the transport moved during the window that has been closed.
   double moved(const std::string& counter) const;
 
+  /// Another thread drives this connection from now on, and looks after it.
+  void leave(const Connection& connection) { left_.push_back(&connection); }
+
   /// Adds to a counter of the workload's own in the record; 0 leaves no trace.
   void count(const std::string& name, double value);
   /// What this end emits at the end of a good run.
@@ -71,6 +80,7 @@ class Session : public Part {
   std::vector<std::map<std::string, double>> counters() const;
 
   std::vector<std::map<std::string, double>> counters_start_;
+  std::vector<const Connection*> left_;
   TransportFacts transport_;
   std::int64_t round_trip_ = 0;
 };
@@ -95,6 +105,9 @@ class ClientSession : public Session {
   /// Until the server says that it is prepared (ServerSession::prepared). Spins: a client that slept would leave a
   /// processor to the server that it will not have later.
   void await_prepared();
+  /// The server's clock, which tells it (ServerSession::tell_clock). Over the path itself: the two ends of the bench
+  /// have no other, so the error is that of half a round trip.
+  PeerClock peer_clock();
   /// Tells the server that the window is closed and what was measured here (numbers only), and waits for its record.
   NodeRecord finish(const std::map<std::string, Metric>& metrics);
 
@@ -120,6 +133,8 @@ class ServerSession : public Session {
 
   /// Lets clients that await it begin.
   void prepared();
+  /// Answers the client's peer_clock().
+  void tell_clock();
 
   /// Called when the window opens.
   void on_window(std::function<void()> callback) { on_window_ = std::move(callback); }

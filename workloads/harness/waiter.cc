@@ -14,10 +14,10 @@ constexpr std::uint64_t kWake = ~std::uint64_t{0};
 Waiter::Waiter(const Lanes& lanes, const std::vector<int>& wake_fds)
     : epoll_(check(::epoll_create1(EPOLL_CLOEXEC), "create an epoll descriptor")) {
   for (const auto& lane : lanes) {
-    auto& connection = lane->connection();
-    const auto events = connection.wait_events();
-    control(EPOLL_CTL_ADD, connection.event_fd(), events, watched_.size());
-    watched_.push_back({&connection, events});
+    auto& waitable = lane->waitable();
+    const auto events = waitable.wait_events();
+    control(EPOLL_CTL_ADD, waitable.event_fd(), events, watched_.size());
+    watched_.push_back({&waitable, events});
   }
   for (const int fd : wake_fds)
     if (fd >= 0) control(EPOLL_CTL_ADD, fd, EPOLLIN, kWake);
@@ -35,9 +35,9 @@ bool Waiter::sleep(std::int64_t timeout) {
   bool ready = false;
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     auto& one = watched_[i];
-    if (!one.connection->arm()) ready = true;
-    const auto events = one.connection->wait_events();
-    if (events != one.events) control(EPOLL_CTL_MOD, one.connection->event_fd(), events, i);
+    if (!one.waitable->arm()) ready = true;
+    const auto events = one.waitable->wait_events();
+    if (events != one.events) control(EPOLL_CTL_MOD, one.waitable->event_fd(), events, i);
     one.events = events;
   }
   if (ready) return false;

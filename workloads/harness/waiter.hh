@@ -13,15 +13,15 @@ namespace longhaul::workloads {
 
 class Waiter {
  public:
-  /// Watches the lanes' connections and `wake_fds`.
+  /// Watches what the lanes wait on and `wake_fds`.
   Waiter(const Lanes& lanes, const std::vector<int>& wake_fds);
 
-  /// Arms every connection and sleeps at most `timeout` ns. Returns true when a wake_fd is readable or time is up.
+  /// Arms all of them and sleeps at most `timeout` ns. Returns true when a wake_fd is readable or time is up.
   bool sleep(std::int64_t timeout);
 
  private:
   struct Watched {
-    Connection* connection;
+    Waitable* waitable;
     std::uint32_t events;  // as epoll knows them
   };
   void control(int operation, int fd, std::uint32_t events, std::uint64_t mark);

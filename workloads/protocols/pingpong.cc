@@ -26,7 +26,7 @@ class Base : public PingPong {
     fill(out_, outgoing, 0, 0);
   }
 
-  Connection& connection() override { return connection_; }
+  Waitable& waitable() override { return connection_; }
 
   void inspect() override {
     if (options_.verify) verify_last();

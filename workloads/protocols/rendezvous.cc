@@ -33,47 +33,6 @@ std::uint8_t stamp_of(std::uint64_t number) {
   return static_cast<std::uint8_t>((number - 1) % 255 + 1);
 }
 
-// Part of a buffer at both of its ends, offsets from the buffers' beginnings.
-struct Common {
-  std::size_t begin;
-  std::size_t length;
-};
-
-Common common(std::size_t first, std::size_t first_length, std::size_t second, std::size_t second_length) {
-  const auto begin = std::max(first, second);
-  const auto end = std::min(first + first_length, second + second_length);
-  return {begin, end > begin ? end - begin : 0};
-}
-
-std::vector<Place> places_of(const Buffers::Use& use) {
-  std::vector<Place> places;
-  for (const auto& piece : use.pieces())
-    places.push_back({piece.offset, static_cast<std::uint32_t>(piece.length), piece.keys ? piece.keys->remote : 0});
-  return places;
-}
-
-// A request for each part that lies in one region at either end.
-std::vector<Request> requests(Operation operation, const std::vector<BufferPiece>& here, std::size_t here_begins,
-                              const std::vector<Place>& there) {
-  std::vector<Request> all;
-  for (const auto& piece : here) {
-    for (const auto& place : there) {
-      const auto part = common(piece.offset - here_begins, piece.length,
-                               static_cast<std::size_t>(place.offset - there.front().offset), place.length);
-      if (part.length == 0) continue;
-      Request request;
-      request.operation = operation;
-      request.local = here_begins + part.begin;
-      request.remote = static_cast<std::size_t>(there.front().offset) + part.begin;
-      request.length = part.length;
-      if (piece.keys) request.local_key = piece.keys->local;
-      if (place.key != 0) request.remote_key = place.key;
-      all.push_back(request);
-    }
-  }
-  return all;
-}
-
 }  // namespace
 
 Layout::Layout(const Options& options)
@@ -168,7 +127,7 @@ void Exchange::send_message() {
   auto source = buffers_.begin(layout_.out + extent.offset, extent.length);
   buffers_.complete(source);
   const bool tells = options_.protocol == Protocol::read;
-  control(Control::start, true, tells ? places_of(source) : std::vector<Place>{});
+  control(Control::start, true, tells ? places_of(source.pieces()) : std::vector<Place>{});
   sources_.push_back(std::move(source));
   step_ = tells ? Step::await_fin : Step::await_reply;
   expect(kHeaderSize);
@@ -235,7 +194,7 @@ bool Exchange::handle(const Completion& completion) {
         expect_here(layout_.in + incoming().offset, incoming().length);
       else
         expect(kHeaderSize);
-      control(Control::reply, true, options_.stream ? std::vector<Place>{} : places_of(target_));
+      control(Control::reply, true, options_.stream ? std::vector<Place>{} : places_of(target_.pieces()));
       return false;
     }
     case Step::await_placed:
@@ -262,7 +221,7 @@ void Exchange::write_to(const std::vector<Place>& places) {
     sources_.pop_front();
     return;
   }
-  auto parts = requests(Operation::write, sources_.back().pieces(), from, places);
+  auto parts = requests_between(Operation::write, sources_.back().pieces(), from, places);
   if (parts.empty()) throw std::runtime_error("the peer's REPLY names no place for the message");
   for (auto& part : parts) {
     part.more = true;
@@ -294,7 +253,7 @@ void Exchange::fetch_from(std::vector<Place> places) {
 }
 
 void Exchange::fetch(const std::vector<BufferPiece>& into, const std::vector<Place>& from) {
-  for (const auto& part : requests(Operation::read, into, layout_.in + incoming().offset, from)) {
+  for (const auto& part : requests_between(Operation::read, into, layout_.in + incoming().offset, from)) {
     connection_.post(part);
     ++fetching_;
   }

@@ -65,7 +65,7 @@ class Exchange final : public Lane {
 
   void start() override;
   bool advance() override;
-  Connection& connection() override { return connection_; }
+  Waitable& waitable() override { return connection_; }
 
   /// One-way trips on the critical path that this end has caused since reset(), and operations begun: by symmetry their
   /// quotient at the client is that of one transfer.

@@ -6,20 +6,13 @@
 #include <span>
 #include <vector>
 
+#include "workloads/protocols/places.hh"
+
 namespace longhaul::workloads::rendezvous {
 
 enum class Control : std::uint32_t { data = 1, start, reply, fin };
 
-/// Where a part of a buffer is in its owner's memory.
-struct Place {
-  std::uint64_t offset = 0;
-  std::uint32_t length = 0;
-  std::uint32_t key = 0;  ///< 0: the region that the owner's introduction named
-  bool operator==(const Place&) const = default;
-};
-
 inline constexpr std::size_t kHeaderSize = 16;
-inline constexpr std::size_t kMostPlaces = 64;
 inline constexpr std::size_t kControlSize = kHeaderSize + kMostPlaces * sizeof(Place);
 
 /// Little-endian: kind, sequence, number of places (32 bits each, and 32 unused); then the places. Returns the length.

@@ -64,7 +64,7 @@ class Poster final : public Lane {
     meter_.reset();
     buffers_.reset();
   }
-  Connection& connection() override { return connection_; }
+  Waitable& waitable() override { return connection_; }
 
   /// After the last write: waits until the peer's memory has all of them. Over iWARP a write is complete as soon as its
   /// buffer may be used again; a read is answered when what was written before it is in place (RFC 5040, section 5.5).
@@ -112,7 +112,7 @@ class Receiver final : public Lane {
   void start() override {}
   bool advance() override;
   void reset() override { meter_.reset(); }
-  Connection& connection() override { return connection_; }
+  Waitable& waitable() override { return connection_; }
 
  private:
   void take();

@@ -11,6 +11,7 @@
 
 #include "model/record.hh"
 #include "workloads/registration/executor.hh"
+#include "workloads/transport/waitable.hh"
 
 namespace longhaul::workloads {
 
@@ -38,13 +39,8 @@ struct Completion {
 
 /// Used by one thread. All but the constructor throw std::system_error when the connection is broken (the peer went,
 /// the transport gave up); the text says what was attempted.
-class Connection {
+class Connection : public Waitable {
  public:
-  Connection() = default;
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-  virtual ~Connection() = default;
-
   virtual const std::vector<Capability>& capabilities() const = 0;
   /// Device, addresses, MTU, time-outs as they are now; in counters what is a state rather than a count (round trip
   /// ...).
@@ -71,12 +67,6 @@ class Connection {
   virtual void post_receive(std::size_t offset, std::size_t length) = 0;
   /// Makes progress and returns what has completed since the last call, at most out.size().
   virtual std::size_t poll(std::span<Completion> out) = 0;
-
-  /// Sleeping: call arm(); when it returns true, wait for wait_events() (epoll's) on event_fd(), then poll(). When it
-  /// returns false something is there already: poll() instead.
-  virtual bool arm() = 0;
-  virtual int event_fd() const = 0;
-  virtual std::uint32_t wait_events() const = 0;
 
   /// Throws when the connection is known to be broken. A system call: for once in a while, where poll() is not called.
   virtual void check_alive() = 0;

@@ -81,11 +81,11 @@ void HelpedLane::help(const std::stop_token& stop) {
 }
 
 bool HelpedLane::see_through(const std::stop_token& stop) {
-  auto& connection = exchange_.connection();
+  auto& waitable = exchange_.waitable();
   while (!exchange_.advance()) {
     if (stop.stop_requested()) return false;
-    if (!connection.arm()) continue;
-    pollfd wanted{connection.event_fd(), static_cast<short>(connection.wait_events()), 0};
+    if (!waitable.arm()) continue;
+    pollfd wanted{waitable.event_fd(), static_cast<short>(waitable.wait_events()), 0};
     if (::poll(&wanted, 1, kGlance) < 0 && errno != EINTR) throw_errno("wait for a connection");
   }
   return true;

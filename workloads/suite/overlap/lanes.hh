@@ -25,7 +25,7 @@ class OverlapLane final : public Lane {
   /// Between the exchanges: the computation by itself, some times.
   void inspect() override;
   void reset() override { alone_ = Histogram{}; }
-  Connection& connection() override { return exchange_.connection(); }
+  Waitable& waitable() override { return exchange_.waitable(); }
   std::size_t kind() const override { return kind_; }
 
   /// How long the computation took by itself since reset(), ns.
@@ -50,7 +50,7 @@ class HelpedLane final : public Lane {
   void start() override;
   /// Waits for the helper for a moment: spinning would take the processor away from it where there is only one.
   bool advance() override;
-  Connection& connection() override { return exchange_.connection(); }
+  Waitable& waitable() override { return exchange_.waitable(); }
 
  private:
   enum class State { idle, under_way, done };

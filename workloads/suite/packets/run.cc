@@ -55,7 +55,7 @@ class Sender : public Lane {
     due_ = std::max(due_ + interval_, now + interval_ / 2);
     return true;
   }
-  Connection& connection() override { return connection_; }
+  Waitable& waitable() override { return connection_; }
   std::uint64_t sent() const { return sequence_; }
 
  private:
@@ -78,7 +78,7 @@ class Collector : public Lane {
     datagrams_.drain(kWindowPhase, arrivals_);
     return false;
   }
-  Connection& connection() override { return connection_; }
+  Waitable& waitable() override { return connection_; }
   const std::vector<Arrival>& arrivals() const { return arrivals_; }
 
  private:

@@ -29,7 +29,7 @@ class PeerServer final : public Lane {
   PeerServer(Connection& connection, PeerRun run);
   void start() override {}
   bool advance() override;
-  Connection& connection() override { return connection_; }
+  Waitable& waitable() override { return connection_; }
 
  private:
   Connection& connection_;
@@ -46,7 +46,7 @@ class PeerClient final : public Lane {
   /// Throws std::runtime_error with the tool's own words when it cannot be brought to its end.
   bool advance() override;
   void reset() override { ++phase_; }
-  Connection& connection() override { return connection_; }
+  Waitable& waitable() override { return connection_; }
 
   /// Bit/s of each run in the window.
   const std::vector<double>& rates() const { return rates_; }

@@ -1,0 +1,307 @@
+#include "workloads/protocols/frrwp/transfer.hh"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "observe/clock.hh"
+
+namespace longhaul::workloads::frrwp {
+namespace {
+
+// What a transfer is stamped with is never 0.
+std::uint8_t stamp_of(Tag tag) {
+  return static_cast<std::uint8_t>((tag - 1) % 255 + 1);
+}
+
+}  // namespace
+
+Transfer::Transfer(Port& port, Connection& connection, std::size_t area, const Options& options, Role role)
+    : port_(port),
+      connection_(connection),
+      area_(area),
+      options_(options),
+      role_(role),
+      pattern_(options.direction == Direction::write ? pingpong::Direction::ping : pingpong::Direction::pong),
+      buffers_(connection, options.strategy) {
+  if (source()) {
+    std::set<std::size_t> filled;
+    for (const auto& extent : options_.reuse.order)
+      if (filled.insert(extent.offset).second)
+        pingpong::fill(connection_.memory().subspan(area_ + extent.offset, extent.length), pattern_, 0, 0);
+  } else if (ahead()) {
+    for (std::uint64_t i = 0; i < options_.credits; ++i) advertise();
+  }
+}
+
+// What is in use at the end.
+Transfer::~Transfer() {
+  buffers_.release(use_);
+  for (auto& [tag, one] : advertised_) buffers_.release(one.use);
+  for (auto& [tag, use] : lingering_) buffers_.release(use);
+}
+
+void Transfer::reset() {
+  computations_ = {};
+  buffers_.reset();
+}
+
+void Transfer::start() {
+  begin(tag_ + 1, observe::raw_time());
+  try {
+    proceed();
+  } catch (const TransferFailed&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    give_up(error.what(), true);
+  }
+}
+
+bool Transfer::advance() {
+  while (auto event = port_.next())
+    if (handle(*event)) return true;
+  return false;
+}
+
+void Transfer::begin(Tag tag, std::int64_t now) {
+  tag_ = tag;
+  active_ = true;
+  prepared_ = ordered_ = released_ = closed_ = false;
+  moments_ = {};
+  moments_.started = now;
+}
+
+void Transfer::proceed() {
+  if (const auto it = refused_.find(tag_); it != refused_.end()) {
+    const auto why = std::move(it->second);
+    refused_.erase(it);
+    throw std::runtime_error(why);
+  }
+  // The key that the source has of a write says all that START would.
+  const bool starts = client() && !(ahead() && source());
+  if (starts && overlapped()) start_message();
+  prepare();
+  if (starts && !overlapped()) start_message();
+  offer();
+}
+
+void Transfer::start_message() {
+  const bool tells = !overlapped() && !source();
+  moments_.told = observe::raw_time();
+  if (tells) moments_.key_sent = moments_.told;
+  send(Kind::start, tells ? places_of(use_.pieces()) : std::vector<Place>{});
+}
+
+// The buffer becomes usable; that of an advertised key is already.
+void Transfer::prepare() {
+  const auto& buffer = extent(tag_);
+  if (const auto it = advertised_.find(tag_); it != advertised_.end()) {
+    use_ = std::move(it->second.use);
+    moments_.key_sent = it->second.told;
+    advertised_.erase(it);
+  } else {
+    if (source()) pingpong::stamp(connection_.memory().subspan(area_ + buffer.offset, buffer.length), stamp_of(tag_));
+    moments_.registering = observe::raw_time();
+    use_ = buffers_.begin(area_ + buffer.offset, buffer.length);
+    buffers_.complete(use_);
+    moments_.registered = observe::raw_time();
+  }
+  prepared_ = true;
+}
+
+void Transfer::offer() {
+  if (source()) {
+    const bool conditional = options_.protocol == Protocol::crw;
+    if (conditional) {
+      ordered_ = true;
+      port_.hold({tag_, use_.pieces(), area_ + extent(tag_).offset, extent(tag_).length});
+    }
+    if (options_.computation != nullptr && (conditional || !keys_.contains(tag_)))
+      computations_.record(options_.computation->time());
+    write_if_ready();
+    return;
+  }
+  if (moments_.key_sent != 0) return;
+  moments_.key_sent = observe::raw_time();
+  send(options_.protocol == Protocol::crw ? Kind::stcrw : Kind::key, places_of(use_.pieces()));
+}
+
+// The sink: a buffer of a transfer to come. Where there is none, that transfer will fail.
+void Transfer::advertise() {
+  const auto tag = ++last_advertised_;
+  const auto& buffer = extent(tag);
+  auto use = buffers_.begin(area_ + buffer.offset, buffer.length);
+  try {
+    buffers_.complete(use);
+  } catch (const std::runtime_error& error) {
+    port_.send({.kind = Kind::refuse, .tag = tag, .length = 0, .places = {}, .moments = {}, .reason = error.what()});
+    return;
+  }
+  const auto told = observe::raw_time();
+  port_.send({.kind = Kind::key,
+              .tag = tag,
+              .length = buffer.length,
+              .places = places_of(use.pieces()),
+              .moments = {},
+              .reason = {}});
+  advertised_.emplace(tag, Advertised{std::move(use), told});
+}
+
+void Transfer::write_if_ready() {
+  if (!active_ || !prepared_ || ordered_) return;
+  const auto it = keys_.find(tag_);
+  if (it == keys_.end()) return;
+  moments_.key_came = std::max(it->second.came, moments_.started);
+  ordered_ = true;
+  auto places = std::move(it->second.places);
+  keys_.erase(it);
+  port_.write({tag_, use_.pieces(), area_ + extent(tag_).offset, extent(tag_).length}, std::move(places));
+}
+
+// True: an operation of the client is complete, or the server has answered.
+bool Transfer::handle(Event& event) {
+  switch (event.kind) {
+    case Event::Kind::message:
+      return take(event.message, event.at);
+    case Event::Kind::posted:
+      if (event.tag != tag_ || !active_) return false;
+      moments_.posted = event.at;
+      if (event.matched != 0) moments_.key_came = event.matched;
+      return false;
+    case Event::Kind::written:
+      if (const auto it = lingering_.find(event.tag); it != lingering_.end()) {
+        buffers_.release(it->second);
+        lingering_.erase(it);
+      }
+      if (event.tag != tag_ || !active_) return false;
+      buffers_.release(use_);
+      moments_.released = observe::raw_time();
+      released_ = true;
+      return close_if_through();
+    case Event::Kind::failed:
+      if (event.tag == tag_ && active_) give_up(event.reason, false);
+      return false;
+  }
+  return false;
+}
+
+bool Transfer::take(Message& message, std::int64_t at) {
+  const bool current = active_ && message.tag == tag_;
+  switch (message.kind) {
+    case Kind::start:
+      if (client()) throw std::runtime_error("the peer sent START, which is the client's to send");
+      begin(message.tag, at);
+      if (!message.places.empty()) keys_[tag_] = {std::move(message.places), at};
+      try {
+        proceed();
+      } catch (const std::runtime_error& error) {
+        give_up(error.what(), true);
+      }
+      return false;
+    case Kind::key:
+      if (!source()) throw std::runtime_error("the peer sent KEY to the end that has the key");
+      if (!current && !ahead()) return false;  // of one that was given up
+      keys_[message.tag] = {std::move(message.places), at};
+      write_if_ready();
+      return false;
+    case Kind::fin:
+      if (source()) throw std::runtime_error("the peer sent FIN to the end that has the data");
+      if (!current && ahead() && !client()) {
+        begin(message.tag, at);
+        prepare();
+      } else if (!current) {
+        return false;
+      }
+      data_is_here(at);
+      return close_if_through();
+    case Kind::closed:
+      if (!current) return false;
+      peer_ = message.moments;
+      closed_ = true;
+      return close_if_through();
+    case Kind::refuse:
+      if (current)
+        give_up(message.reason, false);
+      else if (ahead())
+        refused_ahead(message);
+      return false;
+    case Kind::stcrw:
+    case Kind::credit:
+      break;
+  }
+  return false;
+}
+
+// Of a transfer that this end has not begun: its key will not come (source), or will not be used (sink).
+void Transfer::refused_ahead(const Message& message) {
+  if (source()) {
+    if (message.tag > tag_) refused_[message.tag] = message.reason;
+    return;
+  }
+  if (const auto it = advertised_.find(message.tag); it != advertised_.end()) {
+    buffers_.release(it->second.use);
+    advertised_.erase(it);
+  }
+  if (message.tag > tag_ && message.tag <= last_advertised_) advertise();
+}
+
+void Transfer::data_is_here(std::int64_t now) {
+  const auto& buffer = extent(tag_);
+  const auto data = connection_.memory().subspan(area_ + buffer.offset, buffer.length);
+  const auto wanted = std::byte{stamp_of(tag_)};
+  if (data.front() != wanted || data.back() != wanted)
+    throw std::runtime_error(
+        fmt::format("corrupted payload: transfer {} came with {} as its first and {} as its last byte", tag_,
+                    std::to_integer<int>(data.front()), std::to_integer<int>(data.back())));
+  moments_.arrived = now;
+  buffers_.release(use_);
+  moments_.released = observe::raw_time();
+  released_ = true;
+}
+
+// True: this end is done with the transfer.
+bool Transfer::close_if_through() {
+  if (!released_ || (client() && !closed_)) return false;
+  active_ = false;
+  if (client()) {
+    if (on_closed) on_closed(moments_, peer_);
+  } else {
+    port_.send({.kind = Kind::closed, .tag = tag_, .length = 0, .places = {}, .moments = moments_, .reason = {}});
+  }
+  if (ahead() && !source()) advertise();
+  return true;
+}
+
+// Nothing of it is left, and the next may begin.
+void Transfer::give_up(const std::string& why, bool tell) {
+  active_ = false;
+  ++failures_;
+  keys_.erase(tag_);
+  if (moments_.posted != 0 && !released_)
+    lingering_.emplace(tag_, std::move(use_));
+  else
+    buffers_.release(use_);
+  use_ = {};
+  if (ordered_) port_.cancel(tag_);
+  if (tell) port_.send({.kind = Kind::refuse, .tag = tag_, .length = 0, .places = {}, .moments = {}, .reason = why});
+  if (ahead() && !source()) advertise();
+  if (client()) throw TransferFailed(fmt::format("transfer {}: {}", tag_, why));
+}
+
+void Transfer::send(Kind kind, std::vector<Place> places) {
+  port_.send({.kind = kind,
+              .tag = tag_,
+              .length = extent(tag_).length,
+              .places = std::move(places),
+              .moments = {},
+              .reason = {}});
+}
+
+void Transfer::verify_last() const {
+  if (tag_ == 0 || source() || !options_.reuse.disjoint) return;
+  const auto& buffer = extent(tag_);
+  const auto data = connection_.memory().subspan(area_ + buffer.offset, buffer.length);
+  if (const auto fault = pingpong::find_fault(data, pattern_, stamp_of(tag_), 0)) throw std::runtime_error(*fault);
+}
+
+}  // namespace longhaul::workloads::frrwp

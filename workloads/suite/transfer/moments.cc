@@ -1,0 +1,71 @@
+#include "workloads/suite/transfer/moments.hh"
+
+#include <algorithm>
+
+namespace longhaul::workloads::transfer {
+namespace {
+
+constexpr std::size_t kRawSamples = 2048;
+
+// The clocks of two machines: the same moment, by the client's.
+frrwp::Moments by_client(const frrwp::Moments& server, std::int64_t offset) {
+  auto moved = server;
+  for (auto* moment : {&moved.started, &moved.told, &moved.registering, &moved.registered, &moved.key_sent,
+                       &moved.key_came, &moved.posted, &moved.arrived, &moved.released})
+    if (*moment != 0) *moment -= offset;
+  return moved;
+}
+
+}  // namespace
+
+void MomentLog::record(const char* name, std::int64_t from, std::int64_t to, bool across) {
+  if (from == 0 || to == 0) return;
+  auto& series = samples_[name];
+  series.across = across;
+  // An end that was ready before the other asked has not waited for it; a clock's error is no time.
+  const auto interval = std::max<std::int64_t>(0, to - from);
+  series.samples.histogram.record(interval);
+  if (series.samples.raw.size() < kRawSamples) series.samples.raw.push_back(interval);
+}
+
+void MomentLog::add(const frrwp::Moments& client, const frrwp::Moments& server_clock) {
+  const auto server = by_client(server_clock, clock_.offset);
+  const auto& source = write_ ? client : server;
+  const auto& sink = write_ ? server : client;
+  const auto begun = client.started;
+  record("transfer", begun, sink.arrived, write_);
+  record("critical_path", begun, source.posted, !write_);
+  record("client_registration", client.registering, client.registered, false);
+  record("server_registration", server.registering, server.registered, false);
+  record("start_trip", client.told, server.started, true);
+  // A key that came ahead of need was no trip on the way.
+  if (sink.key_sent >= begun) record("key_trip", sink.key_sent, source.key_came, true);
+  record("submission", std::max(source.key_came, source.registered), source.posted, false);
+  record("key_exposed", sink.key_sent, sink.released, false);
+  record("at_started", begun, server.started, true);
+  record("at_client_registering", begun, client.registering, false);
+  record("at_client_registered", begun, client.registered, false);
+  record("at_server_registering", begun, server.registering, true);
+  record("at_server_registered", begun, server.registered, true);
+  record("at_key_sent", begun, sink.key_sent, write_);
+  record("at_key_came", begun, source.key_came, !write_);
+  record("at_client_released", begun, client.released, false);
+  record("at_server_released", begun, server.released, true);
+}
+
+bool MomentLog::hidden(const Series& series) const {
+  return series.across && static_cast<double>(clock_.error) > series.samples.histogram.quantile(0.5);
+}
+
+bool MomentLog::left_out() const {
+  return std::any_of(samples_.begin(), samples_.end(), [&](const auto& one) { return hidden(one.second); });
+}
+
+std::map<std::string, Metric> MomentLog::metrics() const {
+  std::map<std::string, Metric> all;
+  for (const auto& [name, series] : samples_)
+    if (!hidden(series)) all[name] = to_metric(series.samples);
+  return all;
+}
+
+}  // namespace longhaul::workloads::transfer
