@@ -12,6 +12,7 @@ void add_run(CLI::App& app, int& exit_code);
 void add_results(CLI::App& app, int& exit_code);  ///< report, compare, claims
 void add_costs(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
+void add_doctor(CLI::App& app, int& exit_code);
 void add_lab(CLI::App& app, int& exit_code);
 void add_pki(CLI::App& app, int& exit_code);
 

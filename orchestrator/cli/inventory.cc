@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "common/log.hh"
+#include "orchestrator/cli/ansible.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -69,10 +70,21 @@ Result<std::string> yaml_to_json(const std::string& path, const std::string& tex
   }
 }
 
-Result<Testbed> load_inventory(const std::string& path) {
+namespace {
+
+Result<std::string> read_inventory(const std::string& path) {
+  if (needs_ansible(path)) {
+    const auto list = list_inventory(path);
+    return list ? inventory_from_list(*list) : list;
+  }
   const auto text = read_file(path);
-  if (!text) return tl::unexpected(text.error());
-  const auto document = yaml_to_json(path, *text);
+  return text ? yaml_to_json(path, *text) : text;
+}
+
+}  // namespace
+
+Result<Testbed> load_inventory(const std::string& path) {
+  const auto document = read_inventory(path);
   if (!document) return tl::unexpected(document.error());
   auto testbed = testbed_from_inventory(*document);
   if (!testbed) return refuse("{}: {}", path, testbed.error().message);

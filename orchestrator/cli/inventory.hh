@@ -1,4 +1,4 @@
-// Ansible's YAML inventory -> testbed.
+// Ansible's inventory -> testbed. A plain YAML file is read here, anything else through ansible-inventory.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace longhaul::orchestrator {
 /// line.
 Result<std::string> yaml_to_json(const std::string& path, const std::string& text);
 
-/// Reads an inventory file. Relative paths of credentials are relative to it.
+/// Reads an inventory. Relative paths of credentials are relative to it.
 Result<Testbed> load_inventory(const std::string& path);
 
 /// The whole file. Errors name it.

@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
     orchestrator::add_results(app, exit_code);
     orchestrator::add_costs(app, exit_code);
     orchestrator::add_simulate(app, exit_code);
+    orchestrator::add_doctor(app, exit_code);
     orchestrator::add_lab(app, exit_code);
     orchestrator::add_pki(app, exit_code);
     if (const auto code = parse_command_line(app, argc, argv)) return *code;

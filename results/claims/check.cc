@@ -59,9 +59,10 @@ Finding find(const Claim& claim, const std::string& group, const std::vector<Mat
   const bool emulated = std::any_of(matches.begin(), matches.end(), [](const auto& one) { return one.cell->emulated; });
   if (!claim.needs_hardware.empty() && (soft || emulated)) {
     finding.verdict = Verdict::not_decidable;
-    finding.reason =
-        fmt::format("{}, and {}; measured: {}", claim.needs_hardware,
-                    soft ? group + " is software in the kernel" : "these processors were emulated", finding.reason);
+    finding.reason = fmt::format(
+        "{}, and {}; measured: {}", claim.needs_hardware,
+        soft ? matches.front().cell->provider + " is software in the kernel" : "these processors were emulated",
+        finding.reason);
   }
   for (const auto& match : matches)
     for (const auto* cell : {match.cell, match.rival})

@@ -1,6 +1,7 @@
 #include "results/claims/claim.hh"
 
 #include "model/units.hh"
+#include "results/claims/frrwp.hh"
 #include "results/claims/registration.hh"
 #include "results/claims/wan.hh"
 
@@ -18,16 +19,6 @@ const char* to_text(Verdict verdict) {
   return "not decidable here";
 }
 
-bool same_but(const CellSummary& a, const CellSummary& b, std::initializer_list<const char*> axes) {
-  auto first = a.parameters;
-  auto second = b.parameters;
-  for (const auto* axis : axes) {
-    first.erase(axis);
-    second.erase(axis);
-  }
-  return a.workload == b.workload && first == second;
-}
-
 std::string place(const Claim& claim, const Match& match) {
   const auto kind = claim.x == "size" || claim.x == "capacity" ? Kind::size : Kind::duration;
   return claim.x + " " + format_quantity(kind, match.x);
@@ -36,7 +27,8 @@ std::string place(const Claim& claim, const Match& match) {
 const std::vector<Claim>& all_claims() {
   static const std::vector<Claim> claims = [] {
     auto all = wan_claims();
-    for (const auto& more : {caching_claims(), registration_claims()}) all.insert(all.end(), more.begin(), more.end());
+    for (const auto& more : {caching_claims(), frrwp_claims(), registration_claims()})
+      all.insert(all.end(), more.begin(), more.end());
     return all;
   }();
   return claims;

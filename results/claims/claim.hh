@@ -69,9 +69,6 @@ struct Claim {
 /// All claims that the project tests, in the order of PAPERS.md.
 const std::vector<Claim>& all_claims();
 
-/// Equal in all parameters but these.
-bool same_but(const CellSummary& a, const CellSummary& b, std::initializer_list<const char*> axes);
-
 /// A claim's axis at a match, as people read it: "size 64KiB".
 std::string place(const Claim& claim, const Match& match);
 

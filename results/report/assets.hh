@@ -16,6 +16,7 @@ std::string_view charts_js();
 std::string_view claims_js();
 std::string_view tables_js();
 std::string_view surface_js();
+std::string_view transfers_js();
 std::string_view page_js();
 /// Those of simulate.html: scale.js, simulation.js.
 std::string_view simulation_html();

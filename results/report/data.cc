@@ -4,6 +4,7 @@
 #include "results/claims/json.hh"
 #include "results/report/alone.hh"
 #include "results/report/report.hh"
+#include "results/report/transfers.hh"
 #include "results/summary/expectation.hh"
 
 namespace longhaul::results {
@@ -192,7 +193,8 @@ json::array workloads_data(const Summary& summary, const Vocabulary& vocabulary)
       metrics.emplace_back(json::object{{"name", metric.name},
                                         {"unit", metric.unit},
                                         {"better", boost::describe::enum_to_string(metric.better, "?")},
-                                        {"help", metric.help}});
+                                        {"help", metric.help},
+                                        {"detail", metric.detail}});
     json::object workload{
         {"name", spec.name}, {"summary", spec.summary}, {"alone", runs_alone(spec)}, {"metrics", std::move(metrics)}};
     if (const auto* axis = surface_axis(spec))
@@ -259,6 +261,7 @@ json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool 
           {"claims", claims_data(claims)},
           {"cells", std::move(cells)},
           {"pairs", std::move(pairs)},
+          {"transfers", transfers_data(summary, vocabulary)},
           {"nodes", nodes_data(summary)}};
 }
 

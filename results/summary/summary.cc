@@ -193,6 +193,16 @@ const MetricSummary* CellSummary::metric(std::string_view name) const {
   return nullptr;
 }
 
+bool same_but(const CellSummary& a, const CellSummary& b, std::initializer_list<const char*> axes) {
+  auto first = a.parameters;
+  auto second = b.parameters;
+  for (const auto* axis : axes) {
+    first.erase(axis);
+    second.erase(axis);
+  }
+  return a.workload == b.workload && first == second;
+}
+
 bool is_soft_provider(std::string_view provider) {
   return provider == "rxe" || provider == "siw";
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -76,6 +77,9 @@ struct Summary {
   std::vector<CellSummary> cells;
   bool emulated = false;
 };
+
+/// Equal in all parameters but these.
+bool same_but(const CellSummary& a, const CellSummary& b, std::initializer_list<const char*> axes);
 
 /// rxe, siw: the adapter is emulated by the kernel.
 bool is_soft_provider(std::string_view provider);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "orchestrator/cli/ansible.hh"
 #include "orchestrator/cli/directory.hh"
 #include "orchestrator/cli/inventory.hh"
 #include "orchestrator/events/sinks.hh"
@@ -68,6 +69,51 @@ TEST(Inventory, CredentialsAreRelativeToTheFile) {
   EXPECT_EQ(testbed->ca, (folder / "pki/ca.pem").string());
   EXPECT_EQ(testbed->cert, "/abs/c.pem");
   EXPECT_EQ(testbed->nodes.size(), 2U);
+}
+
+TEST(Inventory, WhatAnsibleListsIsFlattened) {
+  const auto document = inventory_from_list(R"({
+    "_meta": {"hostvars": {
+      "a": {"ansible_host": "192.0.2.1", "ansible_user": "root", "longhaul_port": 7471, "longhaul_ca": "ca.pem",
+            "longhaul_emulated": "false", "longhaul_attachments": [{"path": "wan", "netdev": "eth1", "address": "10.0.0.2",
+            "device": "rxe0", "provider": "rxe"}]},
+      "b": {"longhaul_port": 7471}}},
+    "all": {"children": ["ungrouped", "clients", "servers"]},
+    "clients": {"children": ["rack1"]}, "rack1": {"hosts": ["a"], "children": ["clients"]},
+    "servers": {"hosts": ["b"]}})");
+  ASSERT_TRUE(document) << document.error().message;
+  const auto testbed = testbed_from_inventory(*document);
+  ASSERT_TRUE(testbed) << testbed.error().message;
+  ASSERT_EQ(testbed->nodes.size(), 2U);
+  EXPECT_EQ(testbed->nodes[0].attachments.at(0).device, "rxe0");
+  EXPECT_EQ(testbed->nodes[1].host, "b") << "a host without an address goes by its name";
+  EXPECT_EQ(testbed->ca, "ca.pem");
+  EXPECT_FALSE(testbed->emulated);
+  EXPECT_FALSE(inventory_from_list("[1]"));
+}
+
+TEST(Inventory, AnsibleReadsWhatIsNoPlainYaml) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("longhaul-ini-{}", ::getpid());
+  std::filesystem::create_directory(folder);
+  const auto path = (folder / "hosts.ini").string();
+  std::ofstream{path}
+      << "[clients]\na ansible_host=192.0.2.1\n[servers]\nb ansible_host=192.0.2.2\n"
+         "[all:vars]\nlonghaul_port=7471\nlonghaul_ca=ca.pem\nlonghaul_cert=c.pem\nlonghaul_key=k.pem\n";
+  EXPECT_TRUE(needs_ansible(path));
+  const auto testbed = load_inventory(path);
+  const auto broken = (folder / "broken.ini").string();
+  std::ofstream{broken} << "[clients\n";
+  const auto refused = load_inventory(broken);
+  std::filesystem::remove_all(folder);
+  EXPECT_FALSE(refused);
+  if (std::system("command -v ansible-inventory >/dev/null 2>&1") != 0) {
+    EXPECT_THAT(testbed.error().message, HasSubstr("apt install ansible-core"));
+    GTEST_SKIP() << "ansible-core is not installed: only its absence was tested";
+  }
+  ASSERT_TRUE(testbed) << testbed.error().message;
+  EXPECT_EQ(testbed->nodes.size(), 2U);
+  EXPECT_EQ(testbed->nodes[0].port, 7471);
+  EXPECT_EQ(testbed->key, (folder / "k.pem").string());
 }
 
 TEST(Events, JsonLinesAreDocuments) {

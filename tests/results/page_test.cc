@@ -65,7 +65,8 @@ class PageInBrowser : public testing::Test {
     const std::pair<const char*, synthetic::Campaign> campaigns[] = {{"whole", synthetic::campaign()},
                                                                      {"awkward", synthetic::awkward()},
                                                                      {"nothing", nothing},
-                                                                     {"alone", synthetic::alone()}};
+                                                                     {"alone", synthetic::alone()},
+                                                                     {"transfers", synthetic::transfers()}};
     std::map<std::string, std::future<Browsed>> opening;
     for (const auto& [name, campaign] : campaigns)
       opening[name] = std::async(std::launch::async,
@@ -146,6 +147,17 @@ TEST_F(PageInBrowser, DrawsWhatRunsAloneAlongItsOwnAxis) {
   EXPECT_THAT(browsed.dom, HasSubstr("capacity 1 MiB, objects 500"));
   EXPECT_THAT(browsed.dom, HasSubstr("nothing: no cell crosses one"));
   EXPECT_THAT(browsed.dom, HasSubstr("This campaign needed no testbed."));
+}
+
+TEST_F(PageInBrowser, DrawsTransfers) {
+  const auto& browsed = pages().at("transfers");
+  EXPECT_EQ(browsed.console, "");
+  EXPECT_THAT(browsed.dom, HasSubstr("time line of a transfer's phases"));
+  EXPECT_THAT(browsed.dom, HasSubstr("the client registers: 0 – 400 µs"));
+  EXPECT_THAT(browsed.dom, HasSubstr("critical path saved"));
+  EXPECT_THAT(browsed.dom, HasSubstr("Which to take: the least time until the data is there"));
+  EXPECT_THAT(browsed.dom, HasSubstr("<b>sockets</b>"));
+  EXPECT_THAT(browsed.dom, HasSubstr("6 of 6 cells are within 10 % of what is predicted by each cell’s own"));
 }
 
 TEST_F(PageInBrowser, CopesWithNothingMeasured) {

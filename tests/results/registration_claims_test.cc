@@ -1,9 +1,7 @@
 // M1 - M9, R1 - R4 on cells made up here.
 #include <gmock/gmock.h>
 
-#include "degen/impairment/spec.hh"
-#include "results/claims/check.hh"
-#include "workloads/suite/catalog.hh"
+#include "tests/results/made_up.hh"
 
 namespace longhaul::results {
 namespace {
@@ -11,40 +9,8 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-class RegistrationClaims : public testing::Test {
+class RegistrationClaims : public MadeUpCells {
  protected:
-  Vocabulary vocabulary_{.workloads = workloads::catalog(), .impairment = degen::impairment_axes()};
-  Summary summary_;
-  bool soft_ = false;
-
-  CellSummary& add(const std::string& workload, Parameters parameters, std::map<std::string, double> metrics,
-                   const std::string& transport = "rdma") {
-    CellSummary cell;
-    cell.workload = workload;
-    cell.transport = transport;
-    if (transport == "rdma") cell.provider = "rxe";
-    if (transport == "tcp") cell.rival = "rxe";
-    if (!transport.empty()) parameters["transport"] = transport;
-    if (!cell.provider.empty()) parameters["provider"] = cell.provider;
-    if (!cell.rival.empty()) parameters["rival"] = cell.rival;
-    cell.parameters = std::move(parameters);
-    cell.cell_id = fmt::format("{}", summary_.cells.size());
-    cell.status = Status::ok;
-    cell.usable = 6;
-    cell.soft = soft_;
-    for (const auto& [name, value] : metrics) {
-      MetricSummary metric;
-      metric.name = name;
-      metric.median = value;
-      for (int i = -3; i <= 3; ++i)
-        if (i != 0) metric.values.push_back(value * (1 + 0.005 * i));
-      metric.interval = Interval{value * 0.985, value * 1.015, 0.97};
-      cell.metrics.push_back(metric);
-    }
-    summary_.cells.push_back(std::move(cell));
-    return summary_.cells.back();
-  }
-
   void simulate(const char* policy, std::int64_t capacity, double hits, double cost, double share_2) {
     add("simulation", {{"policy", std::string{policy}}, {"capacity", capacity}},
         {{"hit_ratio", hits}, {"cost", cost}, {"cost_saved", 1 - cost / 100}, {"share_2", share_2}}, "");
@@ -54,17 +20,6 @@ class RegistrationClaims : public testing::Test {
     Parameters parameters{{"size", size}};
     if (method != std::string{"reg_mr"}) parameters["method"] = std::string{method};
     add("registration", parameters, {{"register", time}, {"deregister", time}});
-  }
-
-  std::vector<Finding> findings(const std::string& id) {
-    for (const auto& one : check_claims(summary_, vocabulary_, all_claims()))
-      if (one.claim->id == id) return one.findings;
-    return {};
-  }
-  Finding finding(const std::string& id) {
-    const auto all = findings(id);
-    EXPECT_THAT(all, SizeIs(1)) << id;
-    return all.empty() ? Finding{} : all.front();
   }
 };
 

@@ -161,6 +161,44 @@ NodeRecord client_of(const Series& one, std::int64_t delay, std::int64_t size, c
 
 }  // namespace
 
+namespace {
+
+constexpr const char* kMoments[] = {
+    "at_started",           "at_client_registering", "at_client_registered", "at_server_registering",
+    "at_server_registered", "at_key_sent",           "at_key_came"};
+
+WorkloadSpec transfer_spec() {
+  WorkloadSpec transfer;
+  transfer.name = "transfer";
+  transfer.summary = "getting both ends ready";
+  const auto word = [](const char* name, const char* fallback, const char* transport) {
+    return ParameterSpec{.name = name,
+                         .kind = Kind::choice,
+                         .help = name,
+                         .fallback = Value{fallback},
+                         .choices = {},
+                         .transport = transport};
+  };
+  transfer.parameters = {
+      {.name = "size", .kind = Kind::size, .help = "bytes", .fallback = Value{65536}, .min = 1},
+      word("direction", "write", ""),
+      word("protocol", "typical", "rdma"),
+      word("strategy", "preregistered", "rdma"),
+      word("reuse", "same", ""),
+      word("completion", "poll", ""),
+      {.name = "compute", .kind = Kind::duration, .help = "meanwhile", .fallback = Value{0}, .transport = "rdma"}};
+  for (const auto* name :
+       {"transfer", "critical_path", "client_registration", "server_registration", "start_trip", "key_trip"})
+    transfer.metrics.push_back({.name = name, .unit = "ns", .better = Better::lower, .help = name});
+  for (const auto* name : kMoments)
+    transfer.metrics.push_back({.name = name, .unit = "ns", .better = Better::neither, .help = name, .detail = true});
+  transfer.roles = {Role::client, Role::server};
+  transfer.plot_axis = "size";
+  return transfer;
+}
+
+}  // namespace
+
 Vocabulary vocabulary() {
   Vocabulary words;
   WorkloadSpec latency;
@@ -211,7 +249,7 @@ Vocabulary vocabulary() {
   simulation.roles = {Role::local};
   simulation.transports = {};
   simulation.plot_axis = "capacity";
-  words.workloads = {latency, simulation};
+  words.workloads = {latency, simulation, transfer_spec()};
   for (const auto* name : {"delay", "delay_back", "jitter"})
     words.impairment.push_back({.name = name, .kind = Kind::duration, .help = "one-way", .fallback = {}});
   words.impairment.front().fallback = Value{0};
@@ -347,6 +385,64 @@ Campaign alone() {
       node.metrics["hit_ratio"] = {.value = hits, .samples = 100};
       node.metrics["cost"] = {.value = 1e6 * (1 - hits), .samples = 100};
       result.runs.push_back(std::move(run));
+    }
+  }
+  manifest.finished = kStart + kMillisecond;
+  return result;
+}
+
+Campaign transfers() {
+  Campaign result;
+  auto& manifest = result.manifest;
+  manifest.name = "transfers";
+  manifest.description = "three processes, two delays, beside sockets";
+  manifest.campaign_text = "name: transfers\nworkload: transfer\n";
+  manifest.version = "0.1.0 (commit 1a2b3c4d)";
+  manifest.testbed = testbed_of(true);
+  manifest.started = kStart;
+  const std::int64_t d = 5'000'000;
+  for (const std::int64_t delay : {std::int64_t{0}, d}) {
+    for (const std::string protocol : {"typical", "frrwp", "advertised", "sockets"}) {
+      const bool sockets = protocol == "sockets";
+      Parameters parameters{{"transport", Value{sockets ? "tcp" : "rdma"}},
+                            {sockets ? "rival" : "provider", Value{"rxe"}}};
+      if (!sockets) parameters["strategy"] = Value{"each-time"};
+      if (!sockets && protocol != "typical") parameters["protocol"] = Value{protocol};
+      if (delay > 0) parameters["delay"] = Value{delay};
+      const auto id = cell_id(Cell{.workload = "transfer", .parameters = parameters});
+      manifest.cells.push_back({.cell_id = id, .workload = "transfer", .parameters = parameters});
+      for (int repetition = 0; repetition < 6; ++repetition) {
+        RunRecord run{.run_id = fmt::format("{}/{}/0", id, repetition),
+                      .cell_id = id,
+                      .workload = "transfer",
+                      .parameters = parameters,
+                      .repetition = repetition,
+                      .topology = "compact"};
+        auto& node = run.nodes["client"];
+        node.workload = "transfer";
+        node.role = Role::client;
+        const double trip = static_cast<double>(delay) + 100'000 + 1000 * repetition;
+        const double registration = 400'000;
+        const double start = protocol == "typical" ? registration : 0;
+        const double path = protocol == "advertised" ? registration : start + 2 * trip + registration;
+        const auto measured = [&](const char* name, double value) {
+          node.metrics[name] = {.value = value, .samples = 50};
+        };
+        measured("transfer", (sockets ? 0 : path) + trip + 500'000);
+        if (!sockets) {
+          measured("critical_path", path);
+          measured("client_registration", registration);
+          if (protocol != "advertised") {
+            measured("server_registration", registration);
+            measured("start_trip", trip);
+            measured("key_trip", trip);
+            const double moments[] = {start + trip, 0,   registration, start + trip, start + trip + registration,
+                                      path - trip,  path};
+            for (std::size_t i = 0; i < std::size(moments); ++i) measured(kMoments[i], moments[i]);
+          }
+        }
+        result.runs.push_back(std::move(run));
+      }
     }
   }
   manifest.finished = kStart + kMillisecond;

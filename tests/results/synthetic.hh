@@ -47,6 +47,9 @@ Campaign awkward();
 /// each.
 Campaign alone();
 
+/// Transfers: three processes over rxe and sockets beside it, without delay and at 5 ms, 6 runs each.
+Campaign transfers();
+
 /// Writes all of it to `directory` through the store.
 Result<void> write(const Campaign& campaign, const std::filesystem::path& directory);
 

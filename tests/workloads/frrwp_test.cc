@@ -91,7 +91,7 @@ TEST_P(TransferTest, TheDataComesAndNothingIsLeft) {
   int closed = 0;
   const auto& [protocol, direction, strategy, size] = GetParam();
   const bool write = direction == Direction::write;
-  table.client->on_closed = [&](const Moments& client, const Moments& server) {
+  table.client->on_closed = [&](Tag, const Moments& client, const Moments& server) {
     ++closed;
     const auto& source = write ? client : server;
     const auto& sink = write ? server : client;
@@ -174,6 +174,17 @@ TEST(TransferEngineTest, AnEngineWritesWhileTheApplicationComputes) {
     table.client->verify_last();
     table.server->verify_last();
     EXPECT_EQ((direction == Direction::write ? table.client : table.server)->computations().count(), 50U);
+  }
+}
+
+TEST(TransferPairTest, EverySecondTransferIsTypical) {
+  for (const auto protocol : {Protocol::frrwp, Protocol::crw}) {
+    Table table{
+        {.protocol = protocol, .reuse = Reuse::same(4096), .strategy = {.strategy = "each-time"}, .paired = true}};
+    table.client->on_closed = [&](Tag tag, const Moments& client, const Moments&) {
+      EXPECT_EQ(client.registering > client.told, tag % 2 == 0) << "START before registration";
+    };
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(table.play()) << i;
   }
 }
 

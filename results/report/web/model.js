@@ -18,7 +18,9 @@ const settingsOf = cell => isAlone(cell) && cell.along !== null
 const metricOf = (cell, name) => cell.metrics.find(metric => metric.name === name);
 
 const measured = data.cells.filter(cell => cell.usable > 0 && cell.metrics.length > 0);
-const metrics = unique(measured.flatMap(cell => cell.metrics.map(metric => `${cell.workload}/${metric.name}`)));
+// Those that are but details of a figure of their own are not offered.
+const isDetail = (workload, name) => workloadOf(workload)?.metrics.find(one => one.name === name)?.detail ?? false;
+const metrics = unique(measured.flatMap(cell => cell.metrics.filter(metric => !isDetail(cell.workload, metric.name)).map(metric => `${cell.workload}/${metric.name}`)));
 const specOf = key => {
   if (key === null) return {name: 'result', unit: '', better: 'neither', help: ''};
   const [workload, name] = key.split('/');

@@ -84,6 +84,7 @@ function render() {
   document.getElementById('distribution-figure').hidden = own !== null && !ofConditions().some(cell => selected(cell).quantiles);
   draw('distribution', distributionOption(), 'No distribution was kept for this selection.');
   renderSurface();
+  renderTransfers();
   document.body.dataset.rendered = [...charts.keys()].join(' ');
 }
 
@@ -101,7 +102,9 @@ function renderAll() {
 document.addEventListener('click', event => {
   const button = event.target.closest('button');
   if (!button) return;
-  if (button.dataset.name) {
+  if (button.dataset.name?.startsWith('transfer-')) {
+    chooseTransfer(button.dataset.name.slice(9), +button.dataset.index);
+  } else if (button.dataset.name) {
     state[button.dataset.name] = choices[button.dataset.name]()[+button.dataset.index];
     render();
   } else if (button.dataset.key) {
@@ -117,6 +120,10 @@ document.addEventListener('click', event => {
 document.addEventListener('change', event => {
   const list = event.target.closest('select');
   if (!list) return;
+  if (list.dataset.name.startsWith('transfer-')) {
+    chooseTransfer(list.dataset.name.slice(9), +list.value);
+    return;
+  }
   state[list.dataset.name] = choices[list.dataset.name]()[+list.value];
   render();
 });

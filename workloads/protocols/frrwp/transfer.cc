@@ -111,19 +111,18 @@ void Transfer::prepare() {
 
 void Transfer::offer() {
   if (source()) {
-    const bool conditional = options_.protocol == Protocol::crw;
-    if (conditional) {
+    if (conditional()) {
       ordered_ = true;
       port_.hold({tag_, use_.pieces(), area_ + extent(tag_).offset, extent(tag_).length});
     }
-    if (options_.computation != nullptr && (conditional || !keys_.contains(tag_)))
+    if (options_.computation != nullptr && (conditional() || !keys_.contains(tag_)))
       computations_.record(options_.computation->time());
     write_if_ready();
     return;
   }
   if (moments_.key_sent != 0) return;
   moments_.key_sent = observe::raw_time();
-  send(options_.protocol == Protocol::crw ? Kind::stcrw : Kind::key, places_of(use_.pieces()));
+  send(conditional() ? Kind::stcrw : Kind::key, places_of(use_.pieces()));
 }
 
 // The sink: a buffer of a transfer to come. Where there is none, that transfer will fail.
@@ -264,7 +263,7 @@ bool Transfer::close_if_through() {
   if (!released_ || (client() && !closed_)) return false;
   active_ = false;
   if (client()) {
-    if (on_closed) on_closed(moments_, peer_);
+    if (on_closed) on_closed(tag_, moments_, peer_);
   } else {
     port_.send({.kind = Kind::closed, .tag = tag_, .length = 0, .places = {}, .moments = moments_, .reason = {}});
   }

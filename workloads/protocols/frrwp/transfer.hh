@@ -33,7 +33,9 @@ struct Options {
   Direction direction = Direction::write;
   Reuse reuse;
   StrategyOptions strategy = {};
-  std::uint64_t credits = 2;                 ///< advertised: keys that the source has at a time
+  std::uint64_t credits = 2;  ///< advertised: keys that the source has at a time
+  /// Every second transfer, from the first on, is typical: neighbours are compared in the same moments.
+  bool paired = false;
   const Computation* computation = nullptr;  ///< what the source's application does while the key is on its way
 };
 
@@ -59,7 +61,11 @@ class Transfer final : public Lane {
   void reset() override;
 
   /// Called at the client when a transfer has come about: when each phase was, here and at the server (by its clock).
-  std::function<void(const Moments& here, const Moments& there)> on_closed;
+  std::function<void(Tag tag, const Moments& here, const Moments& there)> on_closed;
+  /// Whether a transfer of such options is one of the typical process.
+  static bool is_typical(const Options& options, Tag tag) {
+    return options.protocol == Protocol::typical || (options.paired && tag % 2 == 1);
+  }
 
   const registration::ExecutorCounters* registrations() const { return buffers_.counters(); }
   /// What the computation took since reset(), ns.
@@ -76,7 +82,8 @@ class Transfer final : public Lane {
   bool source() const { return client() == (options_.direction == Direction::write); }
   bool ahead() const { return options_.protocol == Protocol::advertised; }
   /// Both ends register at the same time: START goes before.
-  bool overlapped() const { return options_.protocol != Protocol::typical; }
+  bool overlapped() const { return !is_typical(options_, tag_); }
+  bool conditional() const { return options_.protocol == Protocol::crw && overlapped(); }
   const Extent& extent(Tag tag) const { return options_.reuse.at(tag - 1); }
 
   bool handle(Event& event);

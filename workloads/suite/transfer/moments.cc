@@ -28,7 +28,18 @@ void MomentLog::record(const char* name, std::int64_t from, std::int64_t to, boo
   if (series.samples.raw.size() < kRawSamples) series.samples.raw.push_back(interval);
 }
 
+std::int64_t MomentLog::path_of(const frrwp::Moments& client, const frrwp::Moments& server_clock) const {
+  return (write_ ? client.posted : server_clock.posted - clock_.offset) - client.started;
+}
+
+void MomentLog::add_typical(const frrwp::Moments& client, const frrwp::Moments& server_clock) {
+  typical_ = path_of(client, server_clock);
+}
+
 void MomentLog::add(const frrwp::Moments& client, const frrwp::Moments& server_clock) {
+  // An offset between the clocks is in both, and falls out.
+  if (typical_) saved_.push_back(*typical_ - path_of(client, server_clock));
+  typical_.reset();
   const auto server = by_client(server_clock, clock_.offset);
   const auto& source = write_ ? client : server;
   const auto& sink = write_ ? server : client;
@@ -65,6 +76,12 @@ std::map<std::string, Metric> MomentLog::metrics() const {
   std::map<std::string, Metric> all;
   for (const auto& [name, series] : samples_)
     if (!hidden(series)) all[name] = to_metric(series.samples);
+  if (!saved_.empty()) {
+    auto sorted = saved_;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    all["saved"] = to_metric(static_cast<double>(*middle), sorted.size());
+  }
   return all;
 }
 

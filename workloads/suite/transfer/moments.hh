@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "model/record.hh"
 #include "workloads/harness/session.hh"
@@ -18,7 +20,13 @@ class MomentLog {
   MomentLog(bool write, PeerClock clock) : write_(write), clock_(clock) {}
 
   void add(const frrwp::Moments& client, const frrwp::Moments& server);
-  void reset() { samples_.clear(); }
+  /// A transfer by the typical process: only its critical path counts, beside that of the next that is added.
+  void add_typical(const frrwp::Moments& client, const frrwp::Moments& server);
+  void reset() {
+    samples_.clear();
+    saved_.clear();
+    typical_.reset();
+  }
 
   /// Medians and distributions. Intervals from one end to the other are left out where they are smaller than what the
   /// two clocks may differ by.
@@ -31,12 +39,15 @@ class MomentLog {
     Samples samples;
     bool across = false;  // from one clock to the other
   };
+  std::int64_t path_of(const frrwp::Moments& client, const frrwp::Moments& server_clock) const;
   void record(const char* name, std::int64_t from, std::int64_t to, bool across);
   bool hidden(const Series& series) const;
 
   bool write_;
   PeerClock clock_;
   std::map<std::string, Series> samples_;
+  std::optional<std::int64_t> typical_;  // critical path of the last typical one
+  std::vector<std::int64_t> saved_;      // ns, may be below 0
 };
 
 }  // namespace longhaul::workloads::transfer

@@ -24,6 +24,10 @@ Protocol protocol_of(const std::string& word) {
 Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport, Role) {
   const auto reuse = reuse_of(spec, parameters);
   if (!reuse) return tl::unexpected(reuse.error());
+  const auto protocol = text(parameters, spec.parameters, "protocol");
+  if (transport != "tcp" && integer(parameters, spec.parameters, "paired") != 0 &&
+      (protocol == "typical" || protocol == "advertised"))
+    return wrong_input("--paired compares frrwp and frrwp+crw with the typical process: not --protocol {}", protocol);
   auto plan = transport == "tcp"
                   ? sockets_plan(*reuse)
                   : frrwp::plan_of(reuse->area, reuse->longest, strategy_of(spec, parameters, transport).registers());
@@ -36,6 +40,7 @@ struct End {
   std::unique_ptr<Computation> computation;
   std::unique_ptr<frrwp::Port> port;
   Lanes lanes;
+  frrwp::Options options;  // rdma
   frrwp::Transfer* rdma = nullptr;
   SocketTransfer* sockets = nullptr;
 
@@ -43,8 +48,17 @@ struct End {
     if (rdma != nullptr) rdma->verify_last();
     if (sockets != nullptr) sockets->verify_last();
   }
-  void on_closed(std::function<void(const frrwp::Moments&, const frrwp::Moments&)> callback) const {
-    (rdma != nullptr ? rdma->on_closed : sockets->on_closed) = std::move(callback);
+  void log_to(MomentLog& log) const {
+    const auto typical_of_pair = [this](frrwp::Tag tag) {
+      return options.paired && frrwp::Transfer::is_typical(options, tag);
+    };
+    (rdma != nullptr ? rdma->on_closed : sockets->on_closed) =
+        [typical_of_pair, &log](frrwp::Tag tag, const frrwp::Moments& here, const frrwp::Moments& there) {
+          if (typical_of_pair(tag))
+            log.add_typical(here, there);
+          else
+            log.add(here, there);
+        };
   }
 };
 
@@ -64,11 +78,13 @@ End make(Session& session, Role role) {
     end.lanes.push_back(std::move(lane));
     return end;
   }
-  frrwp::Options options{.protocol = protocol_of(session.word("protocol")),
-                         .direction = write ? Direction::write : Direction::read,
-                         .reuse = *reuse,
-                         .strategy = strategy_of(session.spec(), session.parameters(), session.transport()),
-                         .credits = static_cast<std::uint64_t>(session.number("credits"))};
+  auto& options = end.options;
+  options = {.protocol = protocol_of(session.word("protocol")),
+             .direction = write ? Direction::write : Direction::read,
+             .reuse = *reuse,
+             .strategy = strategy_of(session.spec(), session.parameters(), session.transport()),
+             .credits = static_cast<std::uint64_t>(session.number("credits")),
+             .paired = session.number("paired") != 0};
   const bool source = (role == Role::client) == write;
   if (source && session.number("compute") > 0) {
     end.computation = std::make_unique<Computation>(session.number("compute"));
@@ -122,15 +138,18 @@ std::map<std::string, Metric> client(ClientSession& session) {
   // Before the server's first word, which comes after the clock's.
   if (session.transport() != "tcp")
     metrics = measure_overheads(*session.connections().front(), frrwp::Layout{0}.scratch);
-  MomentLog log{writes(session), session.peer_clock()};
+  const auto clock = session.peer_clock();
+  MomentLog log{writes(session), clock};
   const auto end = make(session, Role::client);
-  end.on_closed([&](const frrwp::Moments& here, const frrwp::Moments& there) { log.add(here, there); });
+  end.log_to(log);
   Lanes lanes;
   lanes.push_back(std::make_unique<LoggedLane>(*end.lanes.front(), log));
   session.measure(lanes, {.sleeping = sleeping(session)});
   end.verify_last();
   metrics.merge(log.metrics());
   add_computation(metrics, end);
+  session.count("peer_clock_offset_ns", static_cast<double>(clock.offset));
+  session.count("peer_clock_error_ns", static_cast<double>(clock.error));
   if (log.left_out())
     session.limit("the clocks of the two ends may differ by more than the times from one to the other: left out");
   if (end.rdma != nullptr) {

@@ -69,7 +69,6 @@ void SocketTransfer::start() {
 
 void SocketTransfer::send_data() {
   pingpong::stamp(data(), stamp_of(number_));
-  moments_.posted = observe::raw_time();
   connection_.post(
       {.operation = Operation::send, .local = kData + extent().offset, .length = extent().length, .signaled = false});
 }
@@ -129,7 +128,7 @@ bool SocketTransfer::came(std::int64_t now) {
     case Step::closed: {
       const auto message = frrwp::decode(connection_.memory().subspan(kIn, kLength));
       if (!message) throw std::runtime_error(message.error().message);
-      if (on_closed) on_closed(moments_, message->moments);
+      if (on_closed) on_closed(number_, moments_, message->moments);
       return true;
     }
   }

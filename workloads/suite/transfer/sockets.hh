@@ -24,7 +24,7 @@ class SocketTransfer final : public Lane {
   Waitable& waitable() override { return connection_; }
 
   /// As frrwp::Transfer's.
-  std::function<void(const frrwp::Moments& here, const frrwp::Moments& there)> on_closed;
+  std::function<void(frrwp::Tag tag, const frrwp::Moments& here, const frrwp::Moments& there)> on_closed;
   void verify_last() const;
 
  private:

@@ -45,6 +45,14 @@ std::vector<ParameterSpec> parameters() {
        .fallback = Value{"typical"},
        .choices = {"typical", "frrwp", "frrwp+crw", "advertised"},
        .transport = "rdma"},
+      {.name = "paired",
+       .kind = Kind::flag,
+       .help =
+           "every second transfer goes by the typical process: what the protocol saves is told by neighbours, in the "
+           "same moments",
+       .fallback = Value{0},
+       .choices = {},
+       .transport = "rdma"},
       {.name = "compute",
        .kind = Kind::duration,
        .help = "what the source's application computes while the key is on its way, in one piece",
@@ -84,6 +92,8 @@ std::vector<MetricSpec> metrics() {
       metric("critical_path", Better::lower,
              "from the client's wish until the source has posted the RDMA write: what registrations and messages cost "
              "(paper F, section 6)"),
+      metric("saved", Better::higher,
+             "paired: the median of what a critical path is shorter than that of its typical neighbour"),
       metric("client_registration", Better::lower, "the client's buffer is made usable by the strategy"),
       metric("server_registration", Better::lower, "the server's buffer is made usable by the strategy"),
       metric("start_trip", Better::neither, "from START sent until the server has it"),

@@ -85,7 +85,9 @@ void VerbsConnection::create_queue_pair(const ConnectionPlan& plan, Nanoseconds 
   if (!queue_) throw_errno(fmt::format("create a completion queue of {} entries on {}", entries, device_.name));
 
   ibv_qp_init_attr attributes{};
-  std::uint32_t inline_wanted = plan.message <= kInlineAtMost ? kInlineAtMost : 0;
+  // Also where messages are larger: siw's sending thread may otherwise take the bytes of a message of up to 32 bytes
+  // that follows a larger one from the memory of whichever process last ran there (docs/measuring.md).
+  std::uint32_t inline_wanted = kInlineAtMost;
   for (;;) {
     attributes = {};
     attributes.send_cq = queue_.get();

@@ -1,0 +1,104 @@
+// longhaul doctor: what is missing on a testbed, before any cell runs.
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
+#include <memory>
+
+#include "common/version.hh"
+#include "orchestrator/cli/commands.hh"
+#include "orchestrator/cli/inventory.hh"
+#include "orchestrator/run/agents.hh"
+#include "orchestrator/run/examination.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+namespace json = boost::json;
+
+struct Options {
+  std::string inventory;
+  bool json = false;
+};
+
+bool healthy(const std::vector<Complaint>& complaints) {
+  return std::none_of(complaints.begin(), complaints.end(), [](const auto& one) { return one.serious; });
+}
+
+void print_text(const Testbed& testbed, const Examination& examination, const std::vector<Complaint>& complaints) {
+  for (const auto& node : testbed.nodes) {
+    const auto& examined = examination.nodes.at(node.name);
+    const auto* role = node.role == Role::router ? "router" : node.role == Role::server ? "server" : "client";
+    fmt::print("{} ({} at {}:{}): {}\n", node.name, role, node.host, node.port,
+               examined.unreachable ? "does not answer"
+                                    : fmt::format("{}, {} processors{}, {} network interfaces, {} RDMA devices",
+                                                  examined.facts.kernel.substr(0, examined.facts.kernel.find(' ', 6)),
+                                                  examined.facts.cpus, examined.facts.emulated ? " (emulated)" : "",
+                                                  examined.facts.nics.size(), examined.facts.rdma.size()));
+  }
+  for (const auto& path : examination.paths)
+    if (path.error.empty() && path.came == path.sent)
+      fmt::print("path {} from {} to {}: {} packets went and came back\n", path.path, path.from, path.to, path.sent);
+  for (const auto& one : complaints)
+    fmt::print("{}{}{}: {}\n    remedy: {}\n", one.serious ? "PROBLEM " : "advice ", one.node.empty() ? "" : "on ",
+               one.node.empty() ? "the testbed" : one.node, one.what, one.remedy);
+  if (complaints.empty()) fmt::print("nothing is missing\n");
+}
+
+void print_json(const Examination& examination, const std::vector<Complaint>& complaints) {
+  json::array list;
+  for (const auto& one : complaints)
+    list.emplace_back(
+        json::object{{"serious", one.serious}, {"node", one.node}, {"what", one.what}, {"remedy", one.remedy}});
+  json::array paths;
+  for (const auto& path : examination.paths)
+    paths.emplace_back(json::object{{"path", path.path},
+                                    {"client", path.client},
+                                    {"server", path.server},
+                                    {"from", path.from},
+                                    {"to", path.to},
+                                    {"sent", path.sent},
+                                    {"came", path.came}});
+  fmt::print("{}\n",
+             json::serialize(json::object{
+                 {"healthy", healthy(complaints)}, {"complaints", std::move(list)}, {"paths", std::move(paths)}}));
+}
+
+int doctor(const Options& options) {
+  const auto testbed = load_inventory(options.inventory);
+  if (!testbed) return report_error(testbed.error(), options.json);
+  const auto dialer = make_agent_dialer({.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key}, {});
+  boost::asio::io_context io;
+  Examination examination;
+  std::exception_ptr broken;
+  boost::asio::co_spawn(io, examine(*testbed, *dialer), [&](std::exception_ptr error, Examination found) {
+    broken = error;
+    examination = std::move(found);
+    io.stop();
+  });
+  io.run();
+  if (broken) std::rethrow_exception(broken);
+  const auto complaints = diagnose(*testbed, examination.nodes, examination.paths, version_text());
+  if (options.json)
+    print_json(examination, complaints);
+  else
+    print_text(*testbed, examination, complaints);
+  return healthy(complaints) ? 0 : static_cast<int>(ExitCode::failure);
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("doctor", "what is missing on a testbed, node by node, before any cell runs");
+  command->add_option("--inventory", options->inventory, "the testbed's Ansible inventory")->required();
+  command->add_flag("--json", options->json, "print one JSON document");
+  command->footer(
+      "Examples:\n  longhaul doctor --inventory cluster.yml\n"
+      "  longhaul doctor --inventory $(longhaul lab status --json | jq -r .labs[0].inventory)\n"
+      "Exits with 0 when nothing serious is missing, with 1 otherwise.");
+  command->callback([options, &exit_code] { exit_code = doctor(*options); });
+}
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,44 @@
+// What is wrong with a testbed, from what its nodes tell: before any cell runs. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/facts.hh"
+#include "model/testbed.hh"
+
+namespace longhaul::orchestrator {
+
+/// What a node answered.
+struct Examined {
+  std::optional<std::string> unreachable;  ///< why; then nothing else is known
+  NodeFacts facts;
+  std::optional<std::string> degen;  ///< of a router: why its degen does not answer
+};
+
+/// Whether packets go from a client's attachment to a server's and back.
+struct TriedPath {
+  std::string client;  ///< node names
+  std::string server;
+  std::string path;
+  std::string from;  ///< addresses
+  std::string to;
+  std::uint64_t sent = 0;
+  std::uint64_t came = 0;
+  std::string error;  ///< why it could not be tried; empty: it was
+};
+
+struct Complaint {
+  bool serious = true;  ///< cells will fail, or mean something else; otherwise advice
+  std::string node;     ///< empty: the testbed as a whole
+  std::string what;
+  std::string remedy;
+};
+
+/// By node, serious ones first. `version`: the controller's own, version_text().
+std::vector<Complaint> diagnose(const Testbed& testbed, const std::map<std::string, Examined>& nodes,
+                                const std::vector<TriedPath>& paths, const std::string& version);
+
+}  // namespace longhaul::orchestrator

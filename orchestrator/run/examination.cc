@@ -1,0 +1,84 @@
+#include "orchestrator/run/examination.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+constexpr std::int64_t kProbes = 10;
+constexpr Nanoseconds kInterval = std::chrono::milliseconds{20};
+constexpr Nanoseconds kPatience = std::chrono::seconds{1};
+
+using Controls = std::map<std::string, std::unique_ptr<NodeControl>>;
+
+Awaitable<Examined> ask(Node node, Dialer& dialer, Controls& controls) {
+  Examined examined;
+  auto control = co_await dialer.connect(node);
+  if (!control) {
+    examined.unreachable = control.error().message;
+    co_return examined;
+  }
+  auto facts = co_await (*control)->facts();
+  if (!facts) {
+    examined.unreachable = facts.error().message;
+    co_return examined;
+  }
+  examined.facts = std::move(*facts);
+  if (node.role == Role::router) {
+    degen::Request request;
+    request.kind = degen::RequestKind::show;
+    const auto reply = co_await (*control)->degen(std::move(request));
+    if (!reply) examined.degen = reply.error().message;
+  }
+  controls.emplace(node.name, std::move(*control));
+  co_return examined;
+}
+
+Awaitable<TriedPath> try_path(TriedPath path, NodeControl& client, NodeControl& server) {
+  const auto echoing = co_await server.probe_echo(path.to, true);
+  if (!echoing) {
+    path.error = echoing.error().message;
+    co_return path;
+  }
+  const auto result = co_await client.probe(path.from, path.to, kProbes, kInterval, kPatience);
+  if (result) {
+    path.sent = result->sent;
+    path.came = result->round_trips.size();
+  } else {
+    path.error = result.error().message;
+  }
+  co_await server.probe_echo(path.to, false);
+  co_return path;
+}
+
+}  // namespace
+
+Awaitable<Examination> examine(const Testbed& testbed, Dialer& dialer) {
+  Examination examination;
+  Controls controls;
+  for (const auto& node : testbed.nodes) {
+    auto examined = co_await ask(node, dialer, controls);
+    examination.nodes.emplace(node.name, std::move(examined));
+  }
+  for (const auto* client : testbed.with_role(Role::client)) {
+    for (const auto* server : testbed.with_role(Role::server)) {
+      const auto from = controls.find(client->name);
+      const auto to = controls.find(server->name);
+      if (from == controls.end() || to == controls.end()) continue;
+      for (const auto& near : client->attachments) {
+        for (const auto& far : server->attachments) {
+          if (near.path != far.path || near.provider != far.provider) continue;
+          TriedPath path{.client = client->name,
+                         .server = server->name,
+                         .path = near.path,
+                         .from = near.address,
+                         .to = far.address};
+          auto tried = co_await try_path(std::move(path), *from->second, *to->second);
+          examination.paths.push_back(std::move(tried));
+        }
+      }
+    }
+  }
+  for (auto& [name, control] : controls) co_await control->close();
+  co_return examination;
+}
+
+}  // namespace longhaul::orchestrator

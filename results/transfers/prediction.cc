@@ -1,0 +1,112 @@
+#include "results/transfers/prediction.hh"
+
+#include <algorithm>
+
+#include "results/costs/costs.hh"
+
+namespace longhaul::results {
+namespace {
+
+constexpr double kPage = 4096;
+
+std::optional<double> value_of(const CellSummary& cell, const char* metric) {
+  const auto* found = cell.metric(metric);
+  return found == nullptr ? std::nullopt : std::optional{found->median};
+}
+
+std::string word(const CellSummary& cell, const Vocabulary& vocabulary, const char* name) {
+  return vocabulary.spelt(cell.workload, cell.parameters, name);
+}
+
+// What a message takes beyond the delay: half of the latency of a send without any.
+std::optional<double> message_cost(const Summary& summary, const std::string& provider, const Vocabulary& vocabulary) {
+  for (const auto& cell : summary.cells)
+    if (cell.workload == "latency" && cell.usable > 0 && cell.provider == provider && cell.forward.asked == 0 &&
+        cell.back.asked == 0 && word(cell, vocabulary, "op") == "send")
+      return value_of(cell, "latency");
+  return std::nullopt;
+}
+
+std::optional<double> by_profile(const CellSummary& cell, const std::vector<FittedCosts>& costs, const Summary& summary,
+                                 const Vocabulary& vocabulary) {
+  const auto strategy = word(cell, vocabulary, "strategy");
+  if (strategy != "each-time" && strategy != "preregistered") return std::nullopt;
+  if (word(cell, vocabulary, "reuse") != "same") return std::nullopt;
+  const auto message = message_cost(summary, cell.provider, vocabulary);
+  const auto fitted =
+      std::find_if(costs.begin(), costs.end(), [&](const FittedCosts& one) { return one.name == cell.provider; });
+  if (!message || (strategy == "each-time" && fitted == costs.end())) return std::nullopt;
+  const auto parameters = vocabulary.completed(cell.workload, cell.parameters);
+  const auto pages = std::max(1.0, static_cast<double>(integer_of(parameters, "size")) / kPage);
+  const double registration =
+      strategy == "each-time" ? fitted->registering.slope * pages + fitted->registering.intercept : 0;
+  return critical_path(protocol_of(cell), is_write(cell),
+                       {.client = registration,
+                        .server = registration,
+                        .forward = cell.forward.achieved.value_or(static_cast<double>(cell.forward.asked)) + *message,
+                        .back = cell.back.achieved.value_or(static_cast<double>(cell.back.asked)) + *message,
+                        .compute = static_cast<double>(integer_of(parameters, "compute"))});
+}
+
+}  // namespace
+
+std::optional<double> critical_path(const std::string& protocol, bool write, const TransferParts& parts) {
+  const auto& [client, server, forward, back, compute] = parts;
+  if (write) {
+    const double key = forward + server + back;  // from START sent until the key is here
+    if (protocol == "typical") return client + std::max(compute, key);
+    if (protocol == "frrwp") return std::max(client + compute, key);
+    if (protocol == "frrwp+crw") return std::max(client, key);
+    if (protocol == "advertised") return client;
+    return std::nullopt;
+  }
+  const double ready = forward + server;  // START, and the source's buffer
+  if (protocol == "typical") return client + ready;
+  if (protocol == "frrwp") return std::max(ready + compute, client + forward);
+  if (protocol == "frrwp+crw") return std::max(ready, client + forward);
+  if (protocol == "advertised") return ready;
+  return std::nullopt;
+}
+
+std::string protocol_of(const CellSummary& cell) {
+  return choice_of(cell.parameters, "protocol", "typical");
+}
+
+bool is_write(const CellSummary& cell) {
+  return choice_of(cell.parameters, "direction", "write") == "write";
+}
+
+std::optional<TransferParts> measured_parts(const CellSummary& cell) {
+  const auto protocol = protocol_of(cell);
+  const bool write = is_write(cell);
+  const auto start = value_of(cell, "start_trip");
+  const auto key = value_of(cell, "key_trip");
+  const bool ahead = protocol == "advertised";
+  if ((!start && !(ahead && write)) || (!key && !ahead && write)) return std::nullopt;
+  // The application's computation hides when the key came, but from an engine.
+  const auto compute = value_of(cell, "computation").value_or(0);
+  if (compute > 0 && protocol != "frrwp+crw") return std::nullopt;
+  return TransferParts{.client = value_of(cell, "client_registration").value_or(0),
+                       .server = value_of(cell, "server_registration").value_or(0),
+                       .forward = start.value_or(0),
+                       .back = write ? key.value_or(0) : 0,
+                       .compute = compute};
+}
+
+std::vector<Prediction> predict_transfers(const Summary& summary, const Vocabulary& vocabulary) {
+  const auto costs = fit_costs(summary, vocabulary);
+  std::vector<Prediction> all;
+  for (const auto& cell : summary.cells) {
+    if (cell.workload != "transfer" || cell.transport != "rdma" || cell.usable == 0) continue;
+    const auto* measured = cell.metric("critical_path");
+    if (measured == nullptr) continue;
+    Prediction prediction{.cell = &cell, .measured = measured};
+    if (const auto parts = measured_parts(cell))
+      prediction.by_phases = critical_path(protocol_of(cell), is_write(cell), *parts);
+    prediction.by_profile = by_profile(cell, costs, summary, vocabulary);
+    all.push_back(prediction);
+  }
+  return all;
+}
+
+}  // namespace longhaul::results

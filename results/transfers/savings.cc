@@ -1,0 +1,69 @@
+#include "results/transfers/savings.hh"
+
+#include <algorithm>
+
+#include "results/transfers/prediction.hh"
+
+namespace longhaul::results {
+
+bool Saving::due() const {
+  return predicted && interval && *predicted > (interval->high - interval->low) / 2;
+}
+
+bool beside_typical(const CellSummary& cell, const CellSummary& other) {
+  return cell.workload == "transfer" && cell.transport == "rdma" && cell.parameters.contains("protocol") &&
+         !other.parameters.contains("protocol") && same_but(cell, other, {"protocol", "paired"});
+}
+
+std::optional<Saving> saving_of(const CellSummary& cell, const CellSummary& typical) {
+  const auto* measured = cell.metric("critical_path");
+  const auto* basis = typical.metric("critical_path");
+  if (measured == nullptr || basis == nullptr) return std::nullopt;
+  Saving saving{.cell = &cell, .typical = &typical};
+  saving.ratio = ratio_interval(measured->values, basis->values).value_or(Ratio{});
+  saving.saved = basis->median * (1 - saving.ratio.value);
+  if (const auto& of = saving.ratio.interval)
+    saving.interval = Interval{basis->median * (1 - of->high), basis->median * (1 - of->low), of->level};
+  if (const auto parts = measured_parts(typical)) {
+    const auto now = critical_path("typical", is_write(typical), *parts);
+    const auto then = critical_path(protocol_of(cell), is_write(cell), *parts);
+    if (now && then) saving.predicted = *now - *then;
+  }
+  return saving;
+}
+
+std::optional<Saving> saving_of_pairs(const CellSummary& cell) {
+  const auto* saved = cell.metric("saved");
+  const auto* path = cell.metric("critical_path");
+  if (saved == nullptr || path == nullptr || path->median <= 0) return std::nullopt;
+  Saving saving{.cell = &cell};
+  saving.saved = saved->median;
+  saving.interval = saved->interval;
+  const auto ratio = [&](double less) { return path->median / std::max(1.0, path->median + less); };
+  saving.ratio.value = ratio(saved->median);
+  if (saved->interval)
+    saving.ratio.interval = Interval{ratio(saved->interval->high), ratio(saved->interval->low), saved->interval->level};
+  if (const auto parts = measured_parts(cell)) {
+    const auto typical = critical_path("typical", is_write(cell), *parts);
+    const auto own = critical_path(protocol_of(cell), is_write(cell), *parts);
+    if (typical && own) saving.predicted = *typical - *own;
+  }
+  return saving;
+}
+
+std::vector<Saving> savings(const Summary& summary) {
+  std::vector<Saving> all;
+  for (const auto& cell : summary.cells) {
+    if (cell.usable == 0) continue;
+    if (auto saving = saving_of_pairs(cell)) {
+      all.push_back(*saving);
+      continue;
+    }
+    for (const auto& other : summary.cells)
+      if (other.usable > 0 && beside_typical(cell, other))
+        if (auto saving = saving_of(cell, other)) all.push_back(*saving);
+  }
+  return all;
+}
+
+}  // namespace longhaul::results
