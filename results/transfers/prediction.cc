@@ -40,30 +40,32 @@ std::optional<double> by_profile(const CellSummary& cell, const std::vector<Fitt
   const auto pages = std::max(1.0, static_cast<double>(integer_of(parameters, "size")) / kPage);
   const double registration =
       strategy == "each-time" ? fitted->registering.slope * pages + fitted->registering.intercept : 0;
+  const auto forward = cell.forward.achieved.value_or(static_cast<double>(cell.forward.asked)) + *message;
+  const auto back = cell.back.achieved.value_or(static_cast<double>(cell.back.asked)) + *message;
   return critical_path(protocol_of(cell), is_write(cell),
                        {.client = registration,
                         .server = registration,
-                        .forward = cell.forward.achieved.value_or(static_cast<double>(cell.forward.asked)) + *message,
-                        .back = cell.back.achieved.value_or(static_cast<double>(cell.back.asked)) + *message,
+                        .start = forward,
+                        .key = is_write(cell) ? back : forward,
                         .compute = static_cast<double>(integer_of(parameters, "compute"))});
 }
 
 }  // namespace
 
 std::optional<double> critical_path(const std::string& protocol, bool write, const TransferParts& parts) {
-  const auto& [client, server, forward, back, compute] = parts;
+  const auto& [client, server, start, key, compute] = parts;
   if (write) {
-    const double key = forward + server + back;  // from START sent until the key is here
-    if (protocol == "typical") return client + std::max(compute, key);
-    if (protocol == "frrwp") return std::max(client + compute, key);
-    if (protocol == "frrwp+crw") return std::max(client, key);
+    const double answered = start + server + key;  // from START sent until the key is here
+    if (protocol == "typical") return client + std::max(compute, answered);
+    if (protocol == "frrwp") return std::max(client + compute, answered);
+    if (protocol == "frrwp+crw") return std::max(client, answered);
     if (protocol == "advertised") return client;
     return std::nullopt;
   }
-  const double ready = forward + server;  // START, and the source's buffer
+  const double ready = start + server;  // the source's buffer
   if (protocol == "typical") return client + ready;
-  if (protocol == "frrwp") return std::max(ready + compute, client + forward);
-  if (protocol == "frrwp+crw") return std::max(ready, client + forward);
+  if (protocol == "frrwp") return std::max(ready + compute, client + key);
+  if (protocol == "frrwp+crw") return std::max(ready, client + key);
   if (protocol == "advertised") return ready;
   return std::nullopt;
 }
@@ -82,14 +84,14 @@ std::optional<TransferParts> measured_parts(const CellSummary& cell) {
   const auto start = value_of(cell, "start_trip");
   const auto key = value_of(cell, "key_trip");
   const bool ahead = protocol == "advertised";
-  if ((!start && !(ahead && write)) || (!key && !ahead && write)) return std::nullopt;
+  if ((!start && !(ahead && write)) || (!key && !ahead)) return std::nullopt;
   // The application's computation hides when the key came, but from an engine.
   const auto compute = value_of(cell, "computation").value_or(0);
   if (compute > 0 && protocol != "frrwp+crw") return std::nullopt;
   return TransferParts{.client = value_of(cell, "client_registration").value_or(0),
                        .server = value_of(cell, "server_registration").value_or(0),
-                       .forward = start.value_or(0),
-                       .back = write ? key.value_or(0) : 0,
+                       .start = start.value_or(0),
+                       .key = key.value_or(0),
                        .compute = compute};
 }
 

@@ -13,8 +13,8 @@ namespace longhaul::results {
 struct TransferParts {
   double client = 0;  ///< registration there
   double server = 0;
-  double forward = 0;  ///< a message from the client to the server: the delay and what it costs to send and take it
-  double back = 0;
+  double start = 0;    ///< START from the client to the server: the delay, and what it costs to send and take it
+  double key = 0;      ///< the key from the sink to the source: of a write that is back, of a read forward again
   double compute = 0;  ///< the source's application, while the key is on its way
 };
 

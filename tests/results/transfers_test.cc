@@ -19,7 +19,7 @@ constexpr double kMs = 1e6;
 constexpr double kUs = 1e3;
 
 TEST(CriticalPathTest, IsWhatThePapersSequencesSay) {
-  const TransferParts parts{.client = 30, .server = 40, .forward = 100, .back = 200, .compute = 0};
+  const TransferParts parts{.client = 30, .server = 40, .start = 100, .key = 200, .compute = 0};
   const auto write = [&](const char* protocol) { return critical_path(protocol, true, parts); };
   const auto read = [&](const char* protocol) { return critical_path(protocol, false, parts); };
   EXPECT_EQ(write("typical"), 370);  // 2d + Rc + Rs
@@ -27,20 +27,20 @@ TEST(CriticalPathTest, IsWhatThePapersSequencesSay) {
   EXPECT_EQ(write("frrwp+crw"), 340);
   EXPECT_EQ(write("advertised"), 30);
   EXPECT_EQ(read("typical"), 170);  // d + Rc + Rs
-  EXPECT_EQ(read("frrwp"), 140);    // d + max(Rc, Rs)
-  EXPECT_EQ(read("frrwp+crw"), 140);
+  EXPECT_EQ(read("frrwp"), 230);    // d + max(Rc, Rs), where the key's trip is as long as START's
+  EXPECT_EQ(read("frrwp+crw"), 230);
   EXPECT_EQ(read("advertised"), 140);
   EXPECT_FALSE(write("eager"));
 }
 
 TEST(CriticalPathTest, WithoutDelayTheSlowerRegistrationCounts) {
-  const TransferParts parts{.client = 90, .server = 40, .forward = 0, .back = 0, .compute = 0};
+  const TransferParts parts{.client = 90, .server = 40, .start = 0, .key = 0, .compute = 0};
   EXPECT_EQ(critical_path("frrwp", true, parts), 90);
   EXPECT_EQ(critical_path("frrwp", false, parts), 90);
 }
 
 TEST(CriticalPathTest, AComputationDelaysAllButTheEngine) {
-  const TransferParts parts{.client = 30, .server = 40, .forward = 100, .back = 100, .compute = 1000};
+  const TransferParts parts{.client = 30, .server = 40, .start = 100, .key = 100, .compute = 1000};
   EXPECT_EQ(critical_path("typical", true, parts), 1030);
   EXPECT_EQ(critical_path("frrwp", true, parts), 1030);
   EXPECT_EQ(critical_path("frrwp+crw", true, parts), 240);

@@ -68,7 +68,7 @@ function timelineSvg(cells) {
     const posted = moment(cell, 'critical_path'), arrived = moment(cell, 'transfer');
     const keyAhead = one.protocol === 'advertised', inStart = one.protocol === 'typical' && !write;
     const mark = posted === null ? '' : `<path d="M${x(posted)} ${sourceY - 7} l6 7 -6 7 -6 -7z" fill="${ink}"><title>the write is posted: ${time(posted, 4)}</title></path>`;
-    return text(0, base + 1, one.protocol, `font-weight="600" style="fill:${ink}"`) + text(left - 6, clientY + 4, 'client', 'text-anchor="end"') + text(left - 6, serverY + 4, 'server', 'text-anchor="end"') +
+    return text(0, base - 4, one.protocol, `font-weight="600" style="fill:${ink}"`) + text(left - 6, clientY + 4, 'client', 'text-anchor="end"') + text(left - 6, serverY + 4, 'server', 'text-anchor="end"') +
       [clientY, serverY].map(y => `<line x1="${left}" y1="${y}" x2="${width - right}" y2="${y}" stroke="${line}"/>`).join('') +
       bar(moment(cell, 'at_client_registering'), moment(cell, 'at_client_registered'), clientY, 'the client') +
       bar(moment(cell, 'at_server_registering'), moment(cell, 'at_server_registered'), serverY, 'the server') +
