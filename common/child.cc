@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -168,27 +169,46 @@ ChildExit Child::terminate(std::chrono::milliseconds grace) {
   }
 }
 
-CommandOutput run_command(const std::vector<std::string>& arguments) {
+namespace {
+
+// To the end of file or an error.
+std::string read_all(int fd) {
+  std::string text;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+}  // namespace
+
+CommandOutput run_command(const std::vector<std::string>& arguments, std::string* errors) {
   int ends[2];
   check(::pipe2(ends, O_CLOEXEC), "creating a pipe");
   OwnFd read_end{ends[0]};
   OwnFd write_end{ends[1]};
-  Child child{{.arguments = arguments,
-               .descriptors = {{write_end.get(), STDOUT_FILENO}},
-               .environment = {},
-               .working_directory = {}}};
+  std::vector<std::pair<int, int>> descriptors{{write_end.get(), STDOUT_FILENO}};
+  // A file, which is never full: nobody reads it while the command runs.
+  OwnFd complaints;
+  if (errors != nullptr) {
+    complaints = OwnFd{check(::memfd_create("errors", MFD_CLOEXEC), "creating a file in memory")};
+    descriptors.emplace_back(complaints.get(), STDERR_FILENO);
+  }
+  Child child{
+      {.arguments = arguments, .descriptors = std::move(descriptors), .environment = {}, .working_directory = {}}};
   write_end.reset();
   CommandOutput output;
-  char buffer[4096];
-  for (;;) {
-    const ssize_t n = ::read(read_end.get(), buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    output.out.append(buffer, static_cast<std::size_t>(n));
-  }
+  output.out = read_all(read_end.get());
   while (!child.wait(std::chrono::hours{1})) {
   }
   output.exit = *child.poll();
+  if (errors != nullptr) {
+    check(::lseek(complaints.get(), 0, SEEK_SET), "rewinding a file in memory");
+    *errors = read_all(complaints.get());
+  }
   return output;
 }
 

@@ -58,12 +58,12 @@ class Child {
   std::optional<ChildExit> exit_;
 };
 
-/// Runs a command to its end and returns its standard output; standard error passes through.
+/// Runs a command to its end and returns its standard output. Standard error passes through, or is put into `errors`.
 /// Throws std::system_error when it cannot be executed.
 struct CommandOutput {
   ChildExit exit;
   std::string out;
 };
-CommandOutput run_command(const std::vector<std::string>& arguments);
+CommandOutput run_command(const std::vector<std::string>& arguments, std::string* errors = nullptr);
 
 }  // namespace longhaul

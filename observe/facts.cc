@@ -121,6 +121,10 @@ std::map<std::string, std::string> relevant_sysctls() {
   return values;
 }
 
+std::string boot_id() {
+  return small_file("/proc/sys/kernel/random/boot_id").value_or("");
+}
+
 NodeFacts node_facts() {
   NodeFacts facts;
   utsname name{};
@@ -128,7 +132,7 @@ NodeFacts node_facts() {
     facts.hostname = name.nodename;
     facts.kernel = fmt::format("{} {} {}", name.release, name.version, name.machine);
   }
-  facts.boot_id = small_file("/proc/sys/kernel/random/boot_id").value_or("");
+  facts.boot_id = boot_id();
   facts.cpu_model = cpu_model(small_file("/proc/cpuinfo").value_or(""));
   facts.cpus = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   facts.hypervisor = hypervisor_signature();

@@ -1,16 +1,11 @@
 #include "orchestrator/cli/ansible.hh"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
 #include <boost/json.hpp>
 #include <filesystem>
 #include <set>
 #include <system_error>
 
 #include "common/child.hh"
-#include "common/error.hh"
 #include "common/log.hh"
 
 namespace longhaul::orchestrator {
@@ -18,26 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace json = boost::json;
-
-constexpr std::chrono::seconds kPatience{60};
-
-struct Pipe {
-  Pipe() {
-    std::array<int, 2> ends{};
-    check(::pipe2(ends.data(), O_CLOEXEC), "make a pipe");
-    out = OwnFd{ends[0]};
-    in = OwnFd{ends[1]};
-  }
-  std::string drain() {
-    in.reset();
-    std::string text;
-    std::array<char, 65536> buffer{};
-    for (ssize_t got = 0; (got = ::read(out.get(), buffer.data(), buffer.size())) > 0;)
-      text.append(buffer.data(), static_cast<std::size_t>(got));
-    return text;
-  }
-  OwnFd out, in;
-};
 
 void collect(const json::object& groups, const std::string& name, std::set<std::string>& hosts,
              std::set<std::string>& seen) {
@@ -76,26 +51,17 @@ bool needs_ansible(const std::string& path) {
 Result<std::string> list_inventory(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return refuse("{}: {}", path, errno_text(ENOENT));
-  Pipe said;
-  Pipe complained;
-  ChildOptions options;
-  options.arguments = {"ansible-inventory", "-i", path, "--list"};
-  options.descriptors = {{said.in.get(), 1}, {complained.in.get(), 2}};
-  Child child;
+  std::string complaint;
   try {
-    child = Child{options};
+    auto listed = run_command({"ansible-inventory", "-i", path, "--list"}, &complaint);
+    if (listed.exit.ok()) return std::move(listed.out);
+    return refuse("{}: ansible-inventory: {}", path, complaint.empty() ? listed.exit.text() : complaint);
   } catch (const std::system_error&) {
     return refuse(
         "{}: only Ansible reads such an inventory (it is no plain YAML file, or has group_vars or host_vars beside "
         "it), and ansible-inventory is not installed: apt install ansible-core",
         path);
   }
-  const auto list = said.drain();
-  const auto complaint = complained.drain();
-  const auto ended = child.wait(kPatience);
-  if (!ended) return fail("{}: ansible-inventory does not come to its end", path);
-  if (!ended->ok()) return refuse("{}: ansible-inventory: {}", path, complaint.empty() ? ended->text() : complaint);
-  return list;
 }
 
 Result<std::string> inventory_from_list(std::string_view list) {

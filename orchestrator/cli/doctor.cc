@@ -1,6 +1,5 @@
 // longhaul doctor: what is missing on a testbed, before any cell runs.
-#include <unistd.h>
-
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
@@ -29,7 +28,7 @@ bool healthy(const std::vector<Complaint>& complaints) {
 void print_text(const Testbed& testbed, const Examination& examination, const std::vector<Complaint>& complaints) {
   for (const auto& node : testbed.nodes) {
     const auto& examined = examination.nodes.at(node.name);
-    const auto* role = node.role == Role::router ? "router" : node.role == Role::server ? "server" : "client";
+    const auto* role = boost::describe::enum_to_string(node.role, "?");
     fmt::print("{} ({} at {}:{}): {}\n", node.name, role, node.host, node.port,
                examined.unreachable ? "does not answer"
                                     : fmt::format("{}, {} processors{}, {} network interfaces, {} RDMA devices",

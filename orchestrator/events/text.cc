@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "orchestrator/events/sinks.hh"
 
@@ -61,7 +62,7 @@ class TextSink : public Sink {
       line(fmt::format("{} {}: {}", name_of(e.status), e.cell, e.message));
     } else if (live_) {
       show(progress(fmt::format("{} {} {}", e.cell, e.metric, value)));
-    } else if (const auto now = std::chrono::steady_clock::now(); now - last_ >= pace_) {
+    } else if (const auto now = std::chrono::steady_clock::now(); !last_ || now - *last_ >= pace_) {
       last_ = now;
       line(progress(fmt::format("{} {} {}", e.cell, e.metric, value)));
     }
@@ -113,7 +114,7 @@ class TextSink : public Sink {
   std::int64_t done_ = 0;
   std::int64_t total_ = 0;
   Nanoseconds eta_{0};
-  std::chrono::steady_clock::time_point last_{};
+  std::optional<std::chrono::steady_clock::time_point> last_;  // not zero: that clock may begin at boot
 };
 
 }  // namespace

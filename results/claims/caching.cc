@@ -14,11 +14,6 @@ std::string word(const CellSummary& cell, const char* name, const char* fallback
   return choice_of(cell.parameters, name, fallback);
 }
 
-double value_of(const CellSummary& cell, const char* metric) {
-  const auto* found = cell.metric(metric);
-  return found == nullptr ? 0 : found->median;
-}
-
 Judgement judged(bool yes) {
   return yes ? Judgement::yes : Judgement::no;
 }

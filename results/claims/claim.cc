@@ -34,6 +34,11 @@ const std::vector<Claim>& all_claims() {
   return claims;
 }
 
+double value_of(const CellSummary& cell, const std::string& metric) {
+  const auto* found = cell.metric(metric);
+  return found == nullptr ? 0 : found->median;
+}
+
 bool is(const Parameters& parameters, const char* name, const char* word) {
   const auto it = parameters.find(name);
   return it != parameters.end() && it->second == Value{std::string{word}};

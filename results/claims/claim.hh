@@ -72,6 +72,9 @@ const std::vector<Claim>& all_claims();
 /// A claim's axis at a match, as people read it: "size 64KiB".
 std::string place(const Claim& claim, const Match& match);
 
+/// The median of a cell's metric; 0 where it has none.
+double value_of(const CellSummary& cell, const std::string& metric);
+
 /// Whether an axis is this word; false where it is absent.
 bool is(const Parameters& parameters, const char* name, const char* word);
 

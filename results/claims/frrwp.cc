@@ -73,11 +73,6 @@ Finding saves_a_registration(const Claim& claim, const std::vector<Match>& match
   return conclude(due ? all_of(judgements) : Judgement::unsure, std::move(reason), std::move(evidence));
 }
 
-double value_of(const CellSummary& cell, const char* metric) {
-  const auto* found = cell.metric(metric);
-  return found == nullptr ? 0 : found->median;
-}
-
 std::string by_path_and_application(const CellSummary& cell, const Vocabulary& vocabulary) {
   const auto spelt = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
   auto name = by_path(cell, vocabulary);

@@ -28,11 +28,6 @@ Ratio ratio_of(const CellSummary& a, const CellSummary& b, const std::string& me
   return ratio_interval(first->values, second->values).value_or(Ratio{});
 }
 
-double value_of(const CellSummary& cell, const char* metric) {
-  const auto* found = cell.metric(metric);
-  return found == nullptr ? 0 : found->median;
-}
-
 // --- M5 - M8, R: what registering costs -----------------------------------------------------------------------------
 
 bool registers_by(const CellSummary& cell, const char* method) {

@@ -19,10 +19,6 @@ constexpr double kFractions[] = {0.001, 0.005, 0.01, 0.02,  0.05, 0.1,   0.15,  
 // A fraction is drawn while so many samples lie beyond it.
 constexpr double kSamplesBeyond = 5;
 
-json::value optional_number(const std::optional<double>& value) {
-  return value ? json::value(*value) : json::value(nullptr);
-}
-
 json::array strings(const std::vector<std::string>& texts) {
   json::array array;
   for (const auto& text : texts) array.emplace_back(text);

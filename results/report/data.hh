@@ -9,6 +9,10 @@
 
 namespace longhaul::results {
 
+inline boost::json::value optional_number(const std::optional<double>& value) {
+  return value ? boost::json::value(*value) : boost::json::value(nullptr);
+}
+
 /// With `distributions`, each metric carries the quantiles that the page's distribution view draws.
 boost::json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool distributions);
 

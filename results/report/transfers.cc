@@ -1,5 +1,6 @@
 #include "results/report/transfers.hh"
 
+#include "results/report/data.hh"
 #include "results/transfers/decision.hh"
 #include "results/transfers/prediction.hh"
 #include "results/transfers/savings.hh"
@@ -8,10 +9,6 @@ namespace longhaul::results {
 namespace {
 
 namespace json = boost::json;
-
-json::value optional_number(const std::optional<double>& value) {
-  return value ? json::value(*value) : json::value(nullptr);
-}
 
 json::array predictions_data(const Summary& summary, const Vocabulary& vocabulary) {
   json::array all;

@@ -5,6 +5,18 @@
 #include "results/transfers/prediction.hh"
 
 namespace longhaul::results {
+namespace {
+
+// What the cell's process takes less than the typical one where registrations and messages are those of `measured`.
+std::optional<double> predicted_saving(const CellSummary& cell, const CellSummary& measured) {
+  const auto parts = measured_parts(measured);
+  if (!parts) return std::nullopt;
+  const auto typical = critical_path("typical", is_write(cell), *parts);
+  const auto own = critical_path(protocol_of(cell), is_write(cell), *parts);
+  return typical && own ? std::optional{*typical - *own} : std::nullopt;
+}
+
+}  // namespace
 
 bool Saving::due() const {
   return predicted && interval && *predicted > (interval->high - interval->low) / 2;
@@ -24,11 +36,7 @@ std::optional<Saving> saving_of(const CellSummary& cell, const CellSummary& typi
   saving.saved = basis->median * (1 - saving.ratio.value);
   if (const auto& of = saving.ratio.interval)
     saving.interval = Interval{basis->median * (1 - of->high), basis->median * (1 - of->low), of->level};
-  if (const auto parts = measured_parts(typical)) {
-    const auto now = critical_path("typical", is_write(typical), *parts);
-    const auto then = critical_path(protocol_of(cell), is_write(cell), *parts);
-    if (now && then) saving.predicted = *now - *then;
-  }
+  saving.predicted = predicted_saving(cell, typical);
   return saving;
 }
 
@@ -43,11 +51,7 @@ std::optional<Saving> saving_of_pairs(const CellSummary& cell) {
   saving.ratio.value = ratio(saved->median);
   if (saved->interval)
     saving.ratio.interval = Interval{ratio(saved->interval->high), ratio(saved->interval->low), saved->interval->level};
-  if (const auto parts = measured_parts(cell)) {
-    const auto typical = critical_path("typical", is_write(cell), *parts);
-    const auto own = critical_path(protocol_of(cell), is_write(cell), *parts);
-    if (typical && own) saving.predicted = *typical - *own;
-  }
+  saving.predicted = predicted_saving(cell, cell);
   return saving;
 }
 

@@ -105,8 +105,7 @@ std::vector<Samples> run_operations(const Lanes& lanes, Window window, const Loo
         slot.lane->start();
       }
       // The sample is kept while the next operation is on its way.
-      samples.histogram.record(sample);
-      if (samples.raw.size() < options.raw_limit) samples.raw.push_back(sample);
+      samples.add(sample, options.raw_limit);
       if (!idle.progressed(now)) return all;
     }
     if (!progressed && !idle.idle()) return all;

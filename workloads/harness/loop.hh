@@ -52,7 +52,15 @@ struct LoopOptions {
 struct Samples {
   Histogram histogram;
   std::vector<std::int64_t> raw;
+
+  void add(std::int64_t sample, std::size_t raw_limit) {
+    histogram.record(sample);
+    if (raw.size() < raw_limit) raw.push_back(sample);
+  }
 };
+
+/// Of a window's samples, those that a record keeps in order.
+inline constexpr std::size_t kRawSamples = 2048;
 
 /// Runs operations on all lanes until the window is over, then lets those that are under way come to their end.
 /// Counts every operation that began in the window; the least number of samples is asked of every kind. Returns the

@@ -6,18 +6,17 @@
 
 #include "observe/clock.hh"
 #include "observe/counters.hh"
-#include "observe/small_file.hh"
+#include "observe/facts.hh"
 #include "workloads/transport/sockets/tcp.hh"
 
 namespace longhaul::workloads {
 namespace {
 
-constexpr std::size_t kRawSamples = 2048;
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr int kClockExchanges = 8;
 
-std::string boot_id() {
-  return observe::small_file("/proc/sys/kernel/random/boot_id").value_or("");
+std::string gave_up(const char* who, const ControlMessage& message) {
+  return fmt::format("the {} gave up: {}", who, message.message.value_or("no reason given"));
 }
 
 }  // namespace
@@ -92,7 +91,7 @@ bool ClientSession::tick() {
   check_world();
   auto message = control_.next();
   if (!message) throw PeerFailed(message.error().message);
-  if (*message) throw PeerFailed("the server gave up: " + (*message)->message.value_or("no reason given"));
+  if (*message) throw PeerFailed(gave_up("server", **message));
   if (window_end_ != 0)
     progress(1 - static_cast<double>(window_end_ - observe::raw_time()) / static_cast<double>(number("duration")));
   return true;
@@ -115,8 +114,7 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   control_.send(barrier, patience());
   auto answer = control_.receive(patience(), "the server's word that its window is open");
   if (!answer) throw PeerFailed(answer.error().message);
-  if (answer->kind != ControlKind::window_start)
-    throw PeerFailed("the server gave up: " + answer->message.value_or("no reason given"));
+  if (answer->kind != ControlKind::window_start) throw PeerFailed(gave_up("server", *answer));
   open_window();
   loop.raw_limit = kRawSamples;
   window_end_ = observe::raw_time() + number("duration");
@@ -131,12 +129,13 @@ void ClientSession::await_prepared() {
     auto message = control_.next();
     if (!message) throw PeerFailed(message.error().message);
     if (*message && (*message)->kind == ControlKind::prepared) return;
-    if (*message) throw PeerFailed("the server gave up: " + (*message)->message.value_or("no reason given"));
+    if (*message) throw PeerFailed(gave_up("server", **message));
     check_world();
   }
 }
 
 PeerClock ClientSession::peer_clock() {
+  const auto boot = observe::boot_id();
   PeerClock best{.offset = 0, .error = std::numeric_limits<std::int64_t>::max()};
   for (int i = 0; i < kClockExchanges; ++i) {
     ControlMessage question;
@@ -146,9 +145,8 @@ PeerClock ClientSession::peer_clock() {
     const auto answer = control_.receive(patience(), "the server's clock");
     const auto heard = observe::raw_time();
     if (!answer) throw PeerFailed(answer.error().message);
-    if (answer->kind != ControlKind::clock || !answer->time)
-      throw PeerFailed("the server gave up: " + answer->message.value_or("no reason given"));
-    if (answer->boot && !answer->boot->empty() && *answer->boot == boot_id()) best = {};
+    if (answer->kind != ControlKind::clock || !answer->time) throw PeerFailed(gave_up("server", *answer));
+    if (answer->boot && !answer->boot->empty() && *answer->boot == boot) best = {};
     const auto error = (heard - asked) / 2;
     if (error < best.error) best = {*answer->time - (asked + error), error};
   }
@@ -163,8 +161,7 @@ NodeRecord ClientSession::finish(const std::map<std::string, Metric>& metrics) {
   control_.send(stop, patience());
   auto answer = control_.receive(patience(), "the server's record");
   if (!answer) throw PeerFailed(answer.error().message);
-  if (answer->kind != ControlKind::finished || !answer->record)
-    throw PeerFailed("the server gave up: " + answer->message.value_or("no reason given"));
+  if (answer->kind != ControlKind::finished || !answer->record) throw PeerFailed(gave_up("server", *answer));
   return std::move(*answer->record);
 }
 
@@ -214,7 +211,7 @@ void ServerSession::take(Client& client, const ControlMessage& message) {
         for (const auto& [name, metric] : message.record->metrics) peer_metrics_[name] += metric.value;
       return;
     default:
-      throw PeerFailed("the client gave up: " + message.message.value_or("no reason given"));
+      throw PeerFailed(gave_up("client", message));
   }
 }
 
@@ -235,15 +232,15 @@ void ServerSession::prepared() {
 
 void ServerSession::tell_clock() {
   auto& control = *clients_.front().control;
+  const auto boot = observe::boot_id();
   for (int i = 0; i < kClockExchanges; ++i) {
     const auto question = control.receive(patience(), "the client's question for the clock");
     if (!question) throw PeerFailed("the client gave up: " + question.error().message);
-    if (question->kind != ControlKind::clock)
-      throw PeerFailed("the client gave up: " + question->message.value_or("no reason given"));
+    if (question->kind != ControlKind::clock) throw PeerFailed(gave_up("client", *question));
     ControlMessage answer;
     answer.kind = ControlKind::clock;
     answer.time = observe::raw_time();
-    answer.boot = boot_id();
+    answer.boot = boot;
     control.send(answer, patience());
   }
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 namespace longhaul::workloads::pingpong {
 namespace {
 
@@ -16,6 +18,13 @@ std::byte pattern(std::size_t i, Direction direction, std::uint8_t salt) {
 void fill(std::span<std::byte> message, Direction direction, std::uint8_t sequence, std::uint8_t salt) {
   for (std::size_t i = 1; i + 1 < message.size(); ++i) message[i] = pattern(i, direction, salt);
   stamp(message, sequence);
+}
+
+void check_stamp(std::span<const std::byte> message, std::uint8_t stamp, const char* what, std::uint64_t number) {
+  if (message.front() == std::byte{stamp} && message.back() == std::byte{stamp}) return;
+  throw std::runtime_error(fmt::format("corrupted payload: {} {} came with {} as its first and {} as its last byte",
+                                       what, number, std::to_integer<int>(message.front()),
+                                       std::to_integer<int>(message.back())));
 }
 
 std::optional<std::string> find_fault(std::span<const std::byte> message, Direction direction, std::uint8_t sequence,

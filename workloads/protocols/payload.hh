@@ -26,6 +26,14 @@ inline void stamp(std::span<std::byte> message, std::uint8_t sequence) {
   message.back() = std::byte{sequence};
 }
 
+/// Of a message by its number, which counts from 1.
+inline std::uint8_t stamp_of(std::uint64_t number) {
+  return static_cast<std::uint8_t>((number - 1) % 255 + 1);
+}
+
+/// Throws std::runtime_error where the first or the last byte is not the stamp: "corrupted payload: WHAT NUMBER ...".
+void check_stamp(std::span<const std::byte> message, std::uint8_t stamp, const char* what, std::uint64_t number);
+
 /// What is wrong with a message, in words; empty: nothing.
 std::optional<std::string> find_fault(std::span<const std::byte> message, Direction direction, std::uint8_t sequence,
                                       std::uint8_t salt);

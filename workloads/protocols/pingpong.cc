@@ -8,7 +8,6 @@
 namespace longhaul::workloads::pingpong {
 namespace {
 
-constexpr std::size_t kPage = 4096;
 constexpr std::uint8_t kReadSequence = 171;  // the fetched message never changes
 constexpr std::uint32_t kReceives = 4;       // one is used at a time; the others make its replacement unhurried
 
@@ -243,7 +242,7 @@ class ReadClient final : public Base {
 }  // namespace
 
 Layout layout_of(std::size_t size) {
-  const auto pages = (size + kPage - 1) / kPage * kPage;
+  const auto pages = whole_pages(size);
   return {size, pages, 2 * pages};
 }
 

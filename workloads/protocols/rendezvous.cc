@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <set>
 #include <stdexcept>
 #include <tuple>
 
@@ -14,34 +13,24 @@ namespace {
 
 using pingpong::Direction;
 
-constexpr std::size_t kPage = 4096;
 constexpr std::size_t kControls = 16;
 constexpr std::uint32_t kSlots = 4;    // FIN and the next START may be there at once
 constexpr std::uint32_t kSends = 160;  // a request for each pair of places, and the messages between
-
-std::size_t pages(std::size_t bytes) {
-  return (bytes + kPage - 1) / kPage * kPage;
-}
 
 // The longest that comes through the ring.
 std::size_t message_length(const Options& options) {
   return options.protocol == Protocol::eager ? kHeaderSize + options.reuse.longest : kControlSize;
 }
 
-// Messages are numbered from 1; what they are stamped with is never 0.
-std::uint8_t stamp_of(std::uint64_t number) {
-  return static_cast<std::uint8_t>((number - 1) % 255 + 1);
-}
-
 }  // namespace
 
 Layout::Layout(const Options& options)
-    : bounce(pages(kControls * kControlSize)),
-      stride(pages(message_length(options))),
+    : bounce(whole_pages(kControls * kControlSize)),
+      stride(whole_pages(message_length(options))),
       ring(bounce + stride),
       out(ring + kSlots * stride),
-      in(out + pages(options.reuse.area)),
-      total(in + pages(options.reuse.area)) {}
+      in(out + whole_pages(options.reuse.area)),
+      total(in + whole_pages(options.reuse.area)) {}
 
 Protocol protocol_of(const std::string& word) {
   if (word == "write") return Protocol::write;
@@ -78,7 +67,7 @@ Exchange::Exchange(Connection& connection, const Options& options, Role role)
       outgoing_(client_ ? Direction::ping : Direction::pong),
       incoming_(client_ ? Direction::pong : Direction::ping),
       buffers_(connection, options.strategy) {
-  fill_out();
+  fill(connection.memory().subspan(layout_.out), options_.reuse, outgoing_);
   if (!client_) await_message();
 }
 
@@ -86,13 +75,6 @@ Exchange::Exchange(Connection& connection, const Options& options, Role role)
 Exchange::~Exchange() {
   for (auto& source : sources_) buffers_.release(source);
   buffers_.release(target_);
-}
-
-void Exchange::fill_out() {
-  std::set<std::size_t> filled;
-  for (const auto& extent : options_.reuse.order)
-    if (filled.insert(extent.offset).second)
-      pingpong::fill(connection_.memory().subspan(layout_.out + extent.offset, extent.length), outgoing_, 0, 0);
 }
 
 void Exchange::reset() {
@@ -116,7 +98,7 @@ void Exchange::send_message() {
   ++sent_;
   const auto& extent = outgoing();
   const auto message = connection_.memory().subspan(layout_.out + extent.offset, extent.length);
-  pingpong::stamp(message, stamp_of(sent_));
+  pingpong::stamp(message, pingpong::stamp_of(sent_));
   if (options_.protocol == Protocol::eager) {
     auto bounce = connection_.memory().subspan(layout_.bounce);
     std::memcpy(bounce.data() + kHeaderSize, message.data(), message.size());
@@ -142,11 +124,8 @@ void Exchange::await_message() {
 // True: an operation of the client is complete, or the server has answered.
 bool Exchange::received() {
   const auto message = connection_.memory().subspan(layout_.in + incoming().offset, incoming().length);
-  const auto wanted = stamp_of(++received_);
-  if (message.front() != std::byte{wanted} || message.back() != std::byte{wanted})
-    throw std::runtime_error(
-        fmt::format("corrupted payload: message {} came with {} as its first and {} as its last byte", wanted,
-                    std::to_integer<int>(message.front()), std::to_integer<int>(message.back())));
+  const auto wanted = pingpong::stamp_of(++received_);
+  pingpong::check_stamp(message, wanted, "message", wanted);
   step_ = Step::idle;
   if (!client_) send_message();
   return true;
@@ -262,7 +241,7 @@ void Exchange::fetch(const std::vector<BufferPiece>& into, const std::vector<Pla
 void Exchange::control(Control kind, bool on_path, const std::vector<Place>& places) {
   const auto at = kind == Control::data ? layout_.bounce : Layout::control + next_control_ * kControlSize;
   next_control_ = (next_control_ + 1) % kControls;
-  const auto stamp = stamp_of(std::max<std::uint64_t>(1, sent_));
+  const auto stamp = pingpong::stamp_of(std::max<std::uint64_t>(1, sent_));
   Request request;
   request.operation = Operation::send;
   request.local = at;
@@ -302,7 +281,7 @@ void Exchange::verify_last() const {
   if (received_ == 0 || !options_.reuse.disjoint) return;
   const auto& extent = options_.reuse.at(received_ - 1);
   const auto message = connection_.memory().subspan(layout_.in + extent.offset, extent.length);
-  if (const auto fault = pingpong::find_fault(message, incoming_, stamp_of(received_), 0))
+  if (const auto fault = pingpong::find_fault(message, incoming_, pingpong::stamp_of(received_), 0))
     throw std::runtime_error(*fault);
 }
 

@@ -82,7 +82,6 @@ class Exchange final : public Lane {
  private:
   enum class Step { idle, await_reply, await_fin, await_data, await_start, await_placed, fetching };
 
-  void fill_out();
   void send_message();
   void await_message();
   bool received();

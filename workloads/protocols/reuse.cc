@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 
 #include "workloads/registration/simulate/generator.hh"
 #include "workloads/registration/simulate/trace.hh"
@@ -106,6 +107,13 @@ Reuse anywhere(std::size_t size, std::size_t buffers) {
 }
 
 }  // namespace
+
+void fill(std::span<std::byte> area, const Reuse& reuse, pingpong::Direction direction) {
+  std::set<std::size_t> filled;
+  for (const auto& extent : reuse.order)
+    if (filled.insert(extent.offset).second)
+      pingpong::fill(area.subspan(extent.offset, extent.length), direction, 0, 0);
+}
 
 Attempt<Reuse> reuse_of(const WorkloadSpec& spec, const Parameters& parameters) {
   const auto size = static_cast<std::size_t>(integer(parameters, spec.parameters, "size"));

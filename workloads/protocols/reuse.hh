@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "model/parameter.hh"
+#include "workloads/protocols/payload.hh"
 #include "workloads/transport/plan.hh"
 
 namespace longhaul::workloads {
@@ -27,6 +29,9 @@ struct Reuse {
   static Reuse same(std::size_t size) { return {{{0, size}}, size, size, true}; }
   const Extent& at(std::uint64_t number) const { return order[number % order.size()]; }
 };
+
+/// Writes every message of it into the area that they lie in, each once.
+void fill(std::span<std::byte> area, const Reuse& reuse, pingpong::Direction direction);
 
 /// By the parameters of reuse_parameters() and `size`. Refuses a trace that cannot be read.
 Attempt<Reuse> reuse_of(const WorkloadSpec& spec, const Parameters& parameters);

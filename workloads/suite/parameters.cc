@@ -70,6 +70,11 @@ std::vector<ParameterSpec> strategy_parameters() {
        .transport = "rdma"}};
 }
 
+std::vector<MetricSpec> with_strategy(std::vector<MetricSpec> own) {
+  for (auto& metric : strategy_metrics()) own.push_back(std::move(metric));
+  return own;
+}
+
 std::vector<ParameterSpec> reuse_parameters() {
   return {
       {.name = "reuse",
@@ -138,6 +143,12 @@ std::vector<ParameterSpec> harness_parameters() {
            .fallback = {},
            .choices = {},
            .transport = "tcp"}};
+}
+
+std::vector<ParameterSpec> with_buffers(std::vector<ParameterSpec> own) {
+  for (auto& parameter : reuse_parameters()) own.push_back(std::move(parameter));
+  for (auto& parameter : strategy_parameters()) own.push_back(std::move(parameter));
+  return with_harness(std::move(own));
 }
 
 std::vector<ParameterSpec> with_harness(std::vector<ParameterSpec> own) {

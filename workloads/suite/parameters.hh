@@ -18,11 +18,17 @@ ParameterSpec verify_parameter();
 std::vector<ParameterSpec> strategy_parameters();
 std::vector<MetricSpec> strategy_metrics();
 
+/// `own`, then those.
+std::vector<MetricSpec> with_strategy(std::vector<MetricSpec> own);
+
 /// reuse and buffers: which of its buffers an application uses next, besides `size`.
 std::vector<ParameterSpec> reuse_parameters();
 
 /// duration, warmup, min_samples, timeout and congestion_control: what the harness itself asks for.
 std::vector<ParameterSpec> harness_parameters();
+
+/// `own`, then what the application's buffers are and how they are registered, then the harness's.
+std::vector<ParameterSpec> with_buffers(std::vector<ParameterSpec> own);
 
 /// The workload's own first, then the harness's.
 std::vector<ParameterSpec> with_harness(std::vector<ParameterSpec> own);

@@ -4,9 +4,13 @@
 
 namespace longhaul::workloads {
 
-std::size_t application_offset(const ConnectionPlan& plan) {
+std::size_t whole_pages(std::size_t bytes) {
   constexpr std::size_t kPage = 4096;
-  return (plan.memory + kPage - 1) / kPage * kPage;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+std::size_t application_offset(const ConnectionPlan& plan) {
+  return whole_pages(plan.memory);
 }
 
 std::size_t total_memory(const ConnectionPlan& plan) {

@@ -69,6 +69,8 @@ struct ConnectionPlan {
   std::string congestion_control;   ///< tcp; empty: the system's
 };
 
+/// As many bytes, up to whole pages of 4 KiB.
+std::size_t whole_pages(std::size_t bytes);
 /// The bytes of memory() that such a plan has.
 std::size_t total_memory(const ConnectionPlan& plan);
 /// Where the application's part begins.

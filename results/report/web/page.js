@@ -99,14 +99,18 @@ function renderAll() {
   renderNotes();
 }
 
+// Of a row of buttons or a list (segment), by its place there.
+function choose(name, index) {
+  if (name.startsWith('transfer-')) return chooseTransfer(name.slice(9), index);
+  state[name] = choices[name]()[index];
+  render();
+}
+
 document.addEventListener('click', event => {
   const button = event.target.closest('button');
   if (!button) return;
-  if (button.dataset.name?.startsWith('transfer-')) {
-    chooseTransfer(button.dataset.name.slice(9), +button.dataset.index);
-  } else if (button.dataset.name) {
-    state[button.dataset.name] = choices[button.dataset.name]()[+button.dataset.index];
-    render();
+  if (button.dataset.name) {
+    choose(button.dataset.name, +button.dataset.index);
   } else if (button.dataset.key) {
     if (!state.hidden.delete(button.dataset.key)) state.hidden.add(button.dataset.key);
     render();
@@ -120,12 +124,7 @@ document.addEventListener('click', event => {
 document.addEventListener('change', event => {
   const list = event.target.closest('select');
   if (!list) return;
-  if (list.dataset.name.startsWith('transfer-')) {
-    chooseTransfer(list.dataset.name.slice(9), +list.value);
-    return;
-  }
-  state[list.dataset.name] = choices[list.dataset.name]()[+list.value];
-  render();
+  choose(list.dataset.name, +list.value);
 });
 
 const dark = window.matchMedia('(prefers-color-scheme: dark)');

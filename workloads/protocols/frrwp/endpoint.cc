@@ -7,25 +7,20 @@
 namespace longhaul::workloads::frrwp {
 namespace {
 
-constexpr std::size_t kPage = 4096;
 constexpr std::uint32_t kSends = 512;       // of the send queue: messages, writes, and what is not yet known to be over
 constexpr std::size_t kMostRequests = 128;  // of writes, with the adapter
 constexpr std::uint32_t kReserve = 2;       // slots that only a word about flow control may take
 constexpr std::uint32_t kQuiet = Layout::kSlots / 2;  // messages taken before that word is said
 constexpr std::int64_t kGlance = 1'000'000;           // ns between looks for what has waited too long
 
-std::size_t pages(std::size_t bytes) {
-  return (bytes + kPage - 1) / kPage * kPage;
-}
-
 }  // namespace
 
 Layout::Layout(std::size_t bytes)
     : scratch(0),
-      out(kPage),
+      out(whole_pages(1)),
       in(out + kSlots * kStride),
       buffers(in + kSlots * kStride),
-      total(buffers + pages(bytes)) {}
+      total(buffers + whole_pages(bytes)) {}
 
 ConnectionPlan plan_of(std::size_t buffers, std::size_t longest, bool registers) {
   const Layout layout{buffers};
@@ -93,12 +88,13 @@ bool Endpoint::post_write(const Submit& submit) {
   // A software provider may send all of it before it returns.
   const auto posted = observe::raw_time();
   for (const auto& part : parts) connection_.post(part);
-  post_message({.kind = Kind::fin,
-                .tag = submit.order.tag,
-                .length = submit.order.length,
-                .places = {},
-                .moments = {},
-                .reason = {}});
+  Message fin{.kind = Kind::fin,
+              .tag = submit.order.tag,
+              .length = submit.order.length,
+              .places = {},
+              .moments = {},
+              .reason = {}};
+  post_message(fin);
   writing_.push_back({submit.order.tag, parts.size()});
   requests_ += parts.size();
   events_.push_back({.kind = Event::Kind::posted,
@@ -111,16 +107,15 @@ bool Endpoint::post_write(const Submit& submit) {
 }
 
 // A slot is free again when the peer has taken the message that was there.
-bool Endpoint::post_message(const Message& message) {
+bool Endpoint::post_message(Message& message) {
   const auto under_way = sent_ - peer_took_;
   if (under_way >= Layout::kSlots - (message.kind == Kind::credit ? 0 : kReserve)) return false;
   const auto at = layout_.out + sent_ % Layout::kSlots * Layout::kStride;
-  auto numbered = message;
-  numbered.taken = told_ = taken_;
+  message.taken = told_ = taken_;
   Request request;
   request.operation = Operation::send;
   request.local = at;
-  request.length = encode(connection_.memory().subspan(at, Layout::kStride), numbered);
+  request.length = encode(connection_.memory().subspan(at, Layout::kStride), message);
   request.signaled = false;
   connection_.post(request);
   ++sent_;
@@ -130,7 +125,7 @@ bool Endpoint::post_message(const Message& message) {
 void Endpoint::drain() {
   while (!backlog_.empty()) {
     auto& first = backlog_.front();
-    const auto* const message = std::get_if<Message>(&first);
+    auto* const message = std::get_if<Message>(&first);
     if (!(message != nullptr ? post_message(*message) : post_write(std::get<Submit>(first)))) return;
     backlog_.pop_front();
   }
@@ -190,7 +185,9 @@ void Endpoint::take() {
 
 // A peer that only sends would wait for ever otherwise.
 void Endpoint::say_taken() {
-  if (taken_ - told_ >= kQuiet) post_message({.kind = Kind::credit, .places = {}, .moments = {}, .reason = {}});
+  if (taken_ - told_ < kQuiet) return;
+  Message credit{.kind = Kind::credit, .places = {}, .moments = {}, .reason = {}};
+  post_message(credit);
 }
 
 }  // namespace longhaul::workloads::frrwp

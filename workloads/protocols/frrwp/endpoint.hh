@@ -49,7 +49,8 @@ class Endpoint final : public Port {
   void submit(Submit submit);
   void drain();
   bool post_write(const Submit& submit);
-  bool post_message(const Message& message);
+  /// Fills in what the message says of flow control.
+  bool post_message(Message& message);
   void take();
   void say_taken();
 

@@ -2,19 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "observe/clock.hh"
 
 namespace longhaul::workloads::frrwp {
-namespace {
-
-// What a transfer is stamped with is never 0.
-std::uint8_t stamp_of(Tag tag) {
-  return static_cast<std::uint8_t>((tag - 1) % 255 + 1);
-}
-
-}  // namespace
 
 Transfer::Transfer(Port& port, Connection& connection, std::size_t area, const Options& options, Role role)
     : port_(port),
@@ -25,10 +15,7 @@ Transfer::Transfer(Port& port, Connection& connection, std::size_t area, const O
       pattern_(options.direction == Direction::write ? pingpong::Direction::ping : pingpong::Direction::pong),
       buffers_(connection, options.strategy) {
   if (source()) {
-    std::set<std::size_t> filled;
-    for (const auto& extent : options_.reuse.order)
-      if (filled.insert(extent.offset).second)
-        pingpong::fill(connection_.memory().subspan(area_ + extent.offset, extent.length), pattern_, 0, 0);
+    fill(connection_.memory().subspan(area_), options_.reuse, pattern_);
   } else if (ahead()) {
     for (std::uint64_t i = 0; i < options_.credits; ++i) advertise();
   }
@@ -66,7 +53,7 @@ bool Transfer::advance() {
 void Transfer::begin(Tag tag, std::int64_t now) {
   tag_ = tag;
   active_ = true;
-  prepared_ = ordered_ = released_ = closed_ = false;
+  ordered_ = closed_ = false;
   moments_ = {};
   moments_.started = now;
 }
@@ -100,13 +87,13 @@ void Transfer::prepare() {
     moments_.key_sent = it->second.told;
     advertised_.erase(it);
   } else {
-    if (source()) pingpong::stamp(connection_.memory().subspan(area_ + buffer.offset, buffer.length), stamp_of(tag_));
+    if (source())
+      pingpong::stamp(connection_.memory().subspan(area_ + buffer.offset, buffer.length), pingpong::stamp_of(tag_));
     moments_.registering = observe::raw_time();
     use_ = buffers_.begin(area_ + buffer.offset, buffer.length);
     buffers_.complete(use_);
     moments_.registered = observe::raw_time();
   }
-  prepared_ = true;
 }
 
 void Transfer::offer() {
@@ -147,7 +134,7 @@ void Transfer::advertise() {
 }
 
 void Transfer::write_if_ready() {
-  if (!active_ || !prepared_ || ordered_) return;
+  if (!active_ || moments_.registered == 0 || ordered_) return;
   const auto it = keys_.find(tag_);
   if (it == keys_.end()) return;
   moments_.key_came = std::max(it->second.came, moments_.started);
@@ -175,7 +162,6 @@ bool Transfer::handle(Event& event) {
       if (event.tag != tag_ || !active_) return false;
       buffers_.release(use_);
       moments_.released = observe::raw_time();
-      released_ = true;
       return close_if_through();
     case Event::Kind::failed:
       if (event.tag == tag_ && active_) give_up(event.reason, false);
@@ -247,20 +233,15 @@ void Transfer::refused_ahead(const Message& message) {
 void Transfer::data_is_here(std::int64_t now) {
   const auto& buffer = extent(tag_);
   const auto data = connection_.memory().subspan(area_ + buffer.offset, buffer.length);
-  const auto wanted = std::byte{stamp_of(tag_)};
-  if (data.front() != wanted || data.back() != wanted)
-    throw std::runtime_error(
-        fmt::format("corrupted payload: transfer {} came with {} as its first and {} as its last byte", tag_,
-                    std::to_integer<int>(data.front()), std::to_integer<int>(data.back())));
+  pingpong::check_stamp(data, pingpong::stamp_of(tag_), "transfer", tag_);
   moments_.arrived = now;
   buffers_.release(use_);
   moments_.released = observe::raw_time();
-  released_ = true;
 }
 
 // True: this end is done with the transfer.
 bool Transfer::close_if_through() {
-  if (!released_ || (client() && !closed_)) return false;
+  if (moments_.released == 0 || (client() && !closed_)) return false;
   active_ = false;
   if (client()) {
     if (on_closed) on_closed(tag_, moments_, peer_);
@@ -274,9 +255,8 @@ bool Transfer::close_if_through() {
 // Nothing of it is left, and the next may begin.
 void Transfer::give_up(const std::string& why, bool tell) {
   active_ = false;
-  ++failures_;
   keys_.erase(tag_);
-  if (moments_.posted != 0 && !released_)
+  if (moments_.posted != 0 && moments_.released == 0)
     lingering_.emplace(tag_, std::move(use_));
   else
     buffers_.release(use_);
@@ -300,7 +280,8 @@ void Transfer::verify_last() const {
   if (tag_ == 0 || source() || !options_.reuse.disjoint) return;
   const auto& buffer = extent(tag_);
   const auto data = connection_.memory().subspan(area_ + buffer.offset, buffer.length);
-  if (const auto fault = pingpong::find_fault(data, pattern_, stamp_of(tag_), 0)) throw std::runtime_error(*fault);
+  if (const auto fault = pingpong::find_fault(data, pattern_, pingpong::stamp_of(tag_), 0))
+    throw std::runtime_error(*fault);
 }
 
 }  // namespace longhaul::workloads::frrwp

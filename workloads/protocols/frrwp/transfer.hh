@@ -70,8 +70,6 @@ class Transfer final : public Lane {
   const registration::ExecutorCounters* registrations() const { return buffers_.counters(); }
   /// What the computation took since reset(), ns.
   const Histogram& computations() const { return computations_; }
-  /// Transfers that did not come about.
-  std::uint64_t failures() const { return failures_; }
 
   /// Compares every byte of the last transfer (at the sink; its first and last where buffers overlap). Throws
   /// std::runtime_error.
@@ -111,10 +109,8 @@ class Transfer final : public Lane {
 
   Tag tag_ = 0;  // of the transfer under way, or the last
   bool active_ = false;
-  bool prepared_ = false;
-  bool ordered_ = false;   // source: the write is with the port
-  bool released_ = false;  // the buffer was given back
-  bool closed_ = false;    // client: the server is through
+  bool ordered_ = false;  // source: the write is with the port
+  bool closed_ = false;   // client: the server is through
   Buffers::Use use_;
   struct Key {
     std::vector<Place> places;
@@ -132,7 +128,6 @@ class Transfer final : public Lane {
   Moments moments_;
   Moments peer_;
   Histogram computations_;
-  std::uint64_t failures_ = 0;
 };
 
 }  // namespace longhaul::workloads::frrwp

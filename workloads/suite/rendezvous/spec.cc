@@ -39,9 +39,7 @@ std::vector<ParameterSpec> parameters() {
        .fallback = Value{0},
        .choices = {},
        .transport = "rdma"}};
-  for (auto& parameter : reuse_parameters()) all.push_back(std::move(parameter));
-  for (auto& parameter : strategy_parameters()) all.push_back(std::move(parameter));
-  return with_harness(std::move(all));
+  return with_buffers(std::move(all));
 }
 
 std::vector<MetricSpec> metrics() {
@@ -53,8 +51,7 @@ std::vector<MetricSpec> metrics() {
                                .unit = "1",
                                .better = Better::neither,
                                .help = "one-way trips before the receiver has the message, counted as they were made"}};
-  for (auto& metric : strategy_metrics()) all.push_back(std::move(metric));
-  return all;
+  return with_strategy(std::move(all));
 }
 
 }  // namespace

@@ -58,8 +58,7 @@ std::vector<MetricSpec> metrics() {
        .better = Better::neither,
        .help = "what may be under way at a time / round trip: no more can get through (tcp: its send buffer; "
                "RDMA: its queue, rxe also its 128 packets)"}};
-  for (auto& metric : strategy_metrics()) all.push_back(std::move(metric));
-  return all;
+  return with_strategy(std::move(all));
 }
 
 }  // namespace

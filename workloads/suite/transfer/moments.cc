@@ -5,8 +5,6 @@
 namespace longhaul::workloads::transfer {
 namespace {
 
-constexpr std::size_t kRawSamples = 2048;
-
 // The clocks of two machines: the same moment, by the client's.
 frrwp::Moments by_client(const frrwp::Moments& server, std::int64_t offset) {
   auto moved = server;
@@ -23,13 +21,11 @@ void MomentLog::record(const char* name, std::int64_t from, std::int64_t to, boo
   auto& series = samples_[name];
   series.across = across;
   // An end that was ready before the other asked has not waited for it; a clock's error is no time.
-  const auto interval = std::max<std::int64_t>(0, to - from);
-  series.samples.histogram.record(interval);
-  if (series.samples.raw.size() < kRawSamples) series.samples.raw.push_back(interval);
+  series.samples.add(std::max<std::int64_t>(0, to - from), kRawSamples);
 }
 
 std::int64_t MomentLog::path_of(const frrwp::Moments& client, const frrwp::Moments& server_clock) const {
-  return (write_ ? client.posted : server_clock.posted - clock_.offset) - client.started;
+  return (write_ ? client.posted : server_clock.posted) - client.started;
 }
 
 void MomentLog::add_typical(const frrwp::Moments& client, const frrwp::Moments& server_clock) {

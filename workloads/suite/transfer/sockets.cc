@@ -1,7 +1,6 @@
 #include "workloads/suite/transfer/sockets.hh"
 
 #include <array>
-#include <set>
 #include <stdexcept>
 
 #include "observe/clock.hh"
@@ -23,10 +22,6 @@ Direction pattern(bool write) {
   return write ? Direction::ping : Direction::pong;
 }
 
-std::uint8_t stamp_of(std::uint64_t number) {
-  return static_cast<std::uint8_t>((number - 1) % 255 + 1);
-}
-
 }  // namespace
 
 Attempt<ConnectionPlan> sockets_plan(const Reuse& reuse) {
@@ -39,12 +34,7 @@ Attempt<ConnectionPlan> sockets_plan(const Reuse& reuse) {
 
 SocketTransfer::SocketTransfer(Connection& connection, const Reuse& reuse, bool write, Role role)
     : connection_(connection), reuse_(reuse), write_(write), role_(role) {
-  if (source()) {
-    std::set<std::size_t> filled;
-    for (const auto& extent : reuse_.order)
-      if (filled.insert(extent.offset).second)
-        pingpong::fill(connection_.memory().subspan(kData + extent.offset, extent.length), pattern(write_), 0, 0);
-  }
+  if (source()) fill(connection_.memory().subspan(kData), reuse_, pattern(write_));
   if (!client()) expect();
 }
 
@@ -68,7 +58,7 @@ void SocketTransfer::start() {
 }
 
 void SocketTransfer::send_data() {
-  pingpong::stamp(data(), stamp_of(number_));
+  pingpong::stamp(data(), pingpong::stamp_of(number_));
   connection_.post(
       {.operation = Operation::send, .local = kData + extent().offset, .length = extent().length, .signaled = false});
 }
@@ -110,9 +100,7 @@ bool SocketTransfer::came(std::int64_t now) {
       expect();
       return true;
     case Step::data: {
-      const auto wanted = std::byte{stamp_of(number_)};
-      if (data().front() != wanted || data().back() != wanted)
-        throw std::runtime_error("corrupted payload: a transfer's first or last byte is of another one");
+      pingpong::check_stamp(data(), pingpong::stamp_of(number_), "transfer", number_);
       moments_.arrived = now;
       if (client()) {
         step_ = Step::closed;
@@ -141,7 +129,7 @@ void SocketTransfer::verify_last() const {
   if (last == 0 || source() || !reuse_.disjoint) return;
   const auto& extent = reuse_.at(last - 1);
   const auto bytes = connection_.memory().subspan(kData + extent.offset, extent.length);
-  if (const auto fault = pingpong::find_fault(bytes, pattern(write_), stamp_of(last), 0))
+  if (const auto fault = pingpong::find_fault(bytes, pattern(write_), pingpong::stamp_of(last), 0))
     throw std::runtime_error(*fault);
 }
 

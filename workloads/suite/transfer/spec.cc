@@ -78,9 +78,7 @@ std::vector<ParameterSpec> parameters() {
        .transport = "rdma"},
       completion_parameter()};
   all.front().max = 64 * kMebi;
-  for (auto& parameter : reuse_parameters()) all.push_back(std::move(parameter));
-  for (auto& parameter : strategy_parameters()) all.push_back(std::move(parameter));
-  return with_harness(std::move(all));
+  return with_buffers(std::move(all));
 }
 
 std::vector<MetricSpec> metrics() {
@@ -120,8 +118,7 @@ std::vector<MetricSpec> metrics() {
                    .better = Better::neither,
                    .help = std::string{"from the client's wish until "} + what,
                    .detail = true});
-  for (auto& one : strategy_metrics()) all.push_back(std::move(one));
-  return all;
+  return with_strategy(std::move(all));
 }
 
 }  // namespace
