@@ -20,7 +20,11 @@ std::string facts_table(const NodeFacts& facts) {
                          ? "none"
                          : fmt::format("{}{}", facts.hypervisor,
                                        facts.emulated ? " (emulated processor: absolute times mean little)" : ""));
-  line("clock source", facts.clock_source);
+  const auto& synchronised = facts.clock_synchronised;
+  line("clock", fmt::format("{}{}", facts.clock_source,
+                            !synchronised   ? ""
+                            : *synchronised ? ", synchronised"
+                                            : ", not synchronised"));
   line("memory", fmt::format("{} MiB", facts.memory_bytes >> 20));
   line("longhaul", facts.longhaul_version);
   for (const auto& nic : facts.nics) {

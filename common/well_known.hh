@@ -1,6 +1,9 @@
 // Paths that programs of different components meet at.
 #pragma once
 
+#include <cstdlib>
+#include <filesystem>
+
 namespace longhaul {
 
 /// A named pipe that takes lines "NETDEV MASK": on which processors the packets of an interface are received (receive
@@ -13,5 +16,16 @@ inline constexpr const char* kSteeringPipe = "/run/longhaul/steering";
 /// "-NAME.on", after stop kTracingPipe + "-NAME.txt" appears whole. Neither comes where another thread has the tracer,
 /// or where the kernel has none of the functions. NAME is of [a-z0-9-], THREAD is as gettid() gives it.
 inline constexpr const char* kTracingPipe = "/run/longhaul/tracing";
+
+/// What registering memory costs as it was measured for this user last (a profile): `longhaul costs --profile` writes
+/// it, `longhaul simulate --cost measured` reads it. Below ${XDG_STATE_HOME:-~/.local/state}.
+inline std::filesystem::path measured_costs() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  const char* home = std::getenv("HOME");
+  const std::filesystem::path base = state != nullptr && *state != '\0'
+                                         ? std::filesystem::path{state}
+                                         : std::filesystem::path{home != nullptr ? home : "/tmp"} / ".local/state";
+  return base / "longhaul" / "measured-costs.json";
+}
 
 }  // namespace longhaul

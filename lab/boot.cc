@@ -30,6 +30,7 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kPrograms[] = {"longhaul-agent", "longhaul-bench", "degen"};
 constexpr unsigned kMaxClients = 16;
 constexpr auto kPatience = std::chrono::seconds{90};
+constexpr auto kPatienceWithSystems = std::chrono::seconds{300};
 constexpr auto kGlance = std::chrono::milliseconds{20};
 constexpr int kAttempts = 3;
 
@@ -80,10 +81,14 @@ struct Programs {
   std::vector<std::string> names, files;
 };
 
+std::string programs_in(const UpOptions& options) {
+  return options.program_dir.empty() ? default_program_directory() : options.program_dir;
+}
+
 Programs find_programs(const std::string& directory) {
   Programs programs;
   for (const char* name : kPrograms) {
-    const std::string file = (directory.empty() ? default_program_directory() : directory) + "/" + name;
+    const std::string file = directory + "/" + name;
     if (::access(file.c_str(), X_OK) == 0) {
       programs.names.emplace_back(name);
       programs.files.push_back(file);
@@ -92,6 +97,10 @@ Programs find_programs(const std::string& directory) {
     }
   }
   return programs;
+}
+
+bool whole_systems(const PlanOptions& wanted) {
+  return wanted.topology == Topology::systems;
 }
 
 /// An agent without a certificate authority would not start, and the boot would wait for it in vain.
@@ -120,6 +129,9 @@ std::string write_initrd(const std::string& directory, const PlannedMachine& mac
   std::vector<OverlayFile> files = machine.files;
   for (const OverlayFile& file : more)
     if (belongs_here(file, plan, machine.name)) files.push_back(file);
+  // A system with a disk gets them from there (image/systems-init).
+  if (!image.disk.empty())
+    for (OverlayFile& file : files) file.path = "/overlay" + file.path;
   std::string path = directory + "/" + machine.name + ".initrd";
   std::ofstream out(path, std::ios::binary);
   // Uncompressed first: behind a compressed archive the kernel would take it for more of the same.
@@ -171,8 +183,9 @@ Result<std::vector<Machine>> start_machines(const Plan& plan, const UpOptions& o
 }
 
 /// Waits until every VM has said that it is ready; returns all that they said.
-Result<std::string> await_ready(std::vector<Machine>& machines, const UpOptions& options) {
-  const auto deadline = Clock::now() + kPatience;
+Result<std::string> await_ready(std::vector<Machine>& machines, const UpOptions& options,
+                                std::chrono::seconds patience) {
+  const auto deadline = Clock::now() + patience;
   for (;;) {
     std::string said, waiting;
     for (Machine& machine : machines) {
@@ -188,7 +201,7 @@ Result<std::string> await_ready(std::vector<Machine>& machines, const UpOptions&
       std::string tails;
       for (const Machine& machine : machines)
         tails += fmt::format("\n--- console of {}:\n{}", machine.name(), machine.console_tail());
-      return fail("the lab was not ready after {} s; waiting for: {}{}", kPatience.count(), waiting, tails);
+      return fail("the lab was not ready after {} s; waiting for: {}{}", patience.count(), waiting, tails);
     }
     std::this_thread::sleep_for(kGlance);
   }
@@ -207,8 +220,9 @@ Result<Attempt> attempt(const UpOptions& options, PlanOptions wanted, const std:
   auto machines = start_machines(result.plan, options, directory, image, emulated);
   if (!machines) return tl::unexpected(machines.error());
   result.machines = std::move(*machines);
-  auto said = await_ready(result.machines, options);
+  auto said = await_ready(result.machines, options, whole_systems(wanted) ? kPatienceWithSystems : kPatience);
   if (!said) return tl::unexpected(said.error());
+  if (whole_systems(wanted)) return result;  // nothing is routed yet
   if (auto crossed = check_crossings(result.plan, parse_crossings(*said)); !crossed)
     return tl::unexpected(crossed.error());
   return result;
@@ -225,6 +239,20 @@ Result<Attempt> attempt_often(const UpOptions& options, const PlanOptions& wante
       if (entry.path().extension() == ".pid")
         if (auto running = Machine::find(entry.path().stem(), directory)) running->stop();
   }
+}
+
+/// Completes what is wanted by what the image has.
+Result<Image> prepare_image(const UpOptions& options, PlanOptions& wanted) {
+  if (whole_systems(wanted)) {
+    auto image = build_system_image();
+    if (image) wanted.disk = image->disk;
+    return image;
+  }
+  const Programs programs = find_programs(programs_in(options));
+  wanted.programs = programs.names;
+  if (!certificates_suffice(programs.names, options.files))
+    return refuse("the lab's longhaul-agent needs the testbed's certificates: none was given as /etc/longhaul/ca.pem");
+  return build_image(programs.files);
 }
 
 void drop_initrds(const std::string& directory) {
@@ -288,14 +316,11 @@ Result<Booted> boot(const UpOptions& asked) {
   Undo undo(options.name);
   wanted.directory = *directory;
 
-  const Programs programs = find_programs(options.program_dir);
-  wanted.programs = programs.names;
-  if (!certificates_suffice(programs.names, options.files))
-    return refuse("the lab's longhaul-agent needs the testbed's certificates: none was given as /etc/longhaul/ca.pem");
-  auto image = build_image(programs.files);
+  auto image = prepare_image(options, wanted);
   if (!image) return tl::unexpected(image.error());
   booted.known.emulated = !kvm_works(*image);
-  for (OverlayFile& file : make_keys(*directory)) options.files.push_back(std::move(file));
+  for (OverlayFile& file : whole_systems(wanted) ? make_openssh_keys(*directory) : make_keys(*directory))
+    options.files.push_back(std::move(file));
 
   say(fmt::format("booting lab '{}': {}, {}", options.name, booted.known.topology,
                   booted.known.emulated ? "emulated (no KVM)" : "KVM"));
@@ -304,8 +329,12 @@ Result<Booted> boot(const UpOptions& asked) {
 
   // The VMs have read them, and there are keys inside.
   drop_initrds(*directory);
-  std::ofstream(*directory + "/inventory.yml") << make_inventory(
-      result->plan, {.emulated = booted.known.emulated, .ca = options.ca, .cert = options.cert, .key = options.key});
+  std::ofstream(*directory + "/inventory.yml") << make_inventory(result->plan, {.emulated = booted.known.emulated,
+                                                                                .ca = options.ca,
+                                                                                .cert = options.cert,
+                                                                                .key = options.key,
+                                                                                .directory = *directory,
+                                                                                .program_dir = programs_in(options)});
   for (const PlannedMachine& machine : result->plan.machines) booted.known.machines.push_back(machine.name);
   for (const PlannedNode& node : result->plan.nodes)
     booted.known.nodes.push_back(
@@ -314,7 +343,10 @@ Result<Booted> boot(const UpOptions& asked) {
   save(booted.known);
   booted.machines = std::move(result->machines);
   undo.keep();
-  say(fmt::format("lab '{}' is up: traffic crosses the router on {} paths", options.name, result->plan.links.size()));
+  say(whole_systems(wanted)
+          ? fmt::format("lab '{}' is up: {} Debian systems", options.name, result->plan.machines.size())
+          : fmt::format("lab '{}' is up: traffic crosses the router on {} paths", options.name,
+                        result->plan.links.size()));
   return booted;
 }
 

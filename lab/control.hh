@@ -13,6 +13,9 @@ namespace longhaul::lab {
 /// the guests need of them.
 std::vector<OverlayFile> make_keys(const std::string& directory);
 
+/// The same for systems whose sshd is OpenSSH's; the client's key is in its form too (id_ed25519), for Ansible.
+std::vector<OverlayFile> make_openssh_keys(const std::string& directory);
+
 /// The command on this machine that runs `command` on a node. `environment` is added to ours.
 struct RemoteCommand {
   std::vector<std::string> arguments;

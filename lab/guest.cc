@@ -377,7 +377,8 @@ std::string ready_script(const GuestView& view) {
   return out + fmt::format("echo '{}'\n", kReadyLine);
 }
 
-/// `longhaul lab exec`: the command in the node's view, told where it stands.
+}  // namespace
+
 std::string node_script(const GuestView& view, const PlannedNode& node) {
   std::string out = fmt::format("#!/bin/sh\nexport LONGHAUL_NODE={}", node.name);
   for (const LinkEnd& end : node.ends) {
@@ -392,8 +393,6 @@ std::string node_script(const GuestView& view, const PlannedNode& node) {
   }
   return out + fmt::format("\nexec {}\"$@\"\n", enter(view, node));
 }
-
-}  // namespace
 
 std::vector<OverlayFile> guest_files(const GuestView& view) {
   std::vector<OverlayFile> files;

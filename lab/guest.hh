@@ -20,6 +20,9 @@ struct GuestView {
 /// All files written for that VM: /etc/longhaul/setup, ready, services, node environments, /etc/inittab.
 std::vector<OverlayFile> guest_files(const GuestView& view);
 
+/// What `longhaul lab exec` runs there: a command in the node's view, told where it stands.
+std::string node_script(const GuestView& view, const PlannedNode& node);
+
 /// The MAC of a VM's control interface in full, where interfaces are told apart by it.
 inline constexpr const char* kControlMac = "02:6c:68:00:00:01";
 

@@ -31,6 +31,26 @@ std::string value_of(const std::string& output, const std::string& name) {
   return {};
 }
 
+/// Beside the installed program, or in the checkout that it was built from.
+std::string builder(const std::string& name) {
+  std::error_code ignored;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  const auto installed = self.parent_path().parent_path() / "share/longhaul/lab/image" / name;
+  if (std::filesystem::exists(installed, ignored)) return installed;
+  return std::string{LONGHAUL_LAB_IMAGE "/"} + name;
+}
+
+Result<Image> run_builder(const std::string& name, const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{builder(name)};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const CommandOutput output = run_command(command);
+  if (!output.exit.ok()) return fail("building the lab's image failed ({}): see the lines above", output.exit.text());
+  return Image{.kernel = value_of(output.out, "kernel"),
+               .base = value_of(output.out, "base"),
+               .programs = value_of(output.out, "programs"),
+               .disk = value_of(output.out, "disk")};
+}
+
 bool boots_with_kvm(const Image& image, const std::string& console) {
   // A processor that KVM cannot set up makes QEMU abort with words that are no user's concern.
   const OwnFd nothing{check(::open("/dev/null", O_RDWR | O_CLOEXEC), "opening /dev/null")};
@@ -78,13 +98,11 @@ std::string cache_directory() {
 }
 
 Result<Image> build_image(const std::vector<std::string>& programs) {
-  std::vector<std::string> command{LONGHAUL_LAB_IMAGE_BUILD};
-  command.insert(command.end(), programs.begin(), programs.end());
-  const CommandOutput output = run_command(command);
-  if (!output.exit.ok()) return fail("building the lab's image failed ({}): see the lines above", output.exit.text());
-  return Image{.kernel = value_of(output.out, "kernel"),
-               .base = value_of(output.out, "base"),
-               .programs = value_of(output.out, "programs")};
+  return run_builder("build", programs);
+}
+
+Result<Image> build_system_image() {
+  return run_builder("systems", {});
 }
 
 bool kvm_works(const Image& image) {

@@ -1,4 +1,4 @@
-// The guests' image: built by lab/image/build, cached by content.
+// The guests' images: built by lab/image/build and lab/image/systems, cached by content.
 #pragma once
 
 #include <string>
@@ -12,6 +12,7 @@ struct Image {
   std::string kernel;    ///< uncompressed ELF, booted directly
   std::string base;      ///< initramfs, lz4
   std::string programs;  ///< initramfs, lz4; empty: none
+  std::string disk;      ///< root file system of whole systems; empty: none, all is in memory
 };
 
 /// Where what can be built again is kept: ${XDG_CACHE_HOME:-~/.cache}/longhaul/lab.
@@ -19,6 +20,9 @@ std::string cache_directory();
 
 /// Builds what is not cached; `programs` are files. The builder's progress goes to stderr.
 Result<Image> build_image(const std::vector<std::string>& programs);
+
+/// The image of whole Debian systems; the same otherwise.
+Result<Image> build_system_image();
 
 /// True where KVM really works: a machine is booted to its first line (a guest can hang before it although /dev/kvm
 /// opens). The answer is remembered until the host's next boot.

@@ -10,6 +10,8 @@ namespace longhaul::lab {
 struct InventoryOptions {
   bool emulated = false;
   std::string ca, cert, key;
+  std::string directory;    ///< of the lab: the key to its systems is there
+  std::string program_dir;  ///< of longhaul; the packages made beside it are what the collection installs
 };
 
 std::string make_inventory(const Plan& plan, const InventoryOptions& options);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "lab/guest.hh"
+#include "lab/system_guest.hh"
 
 namespace longhaul::lab {
 namespace {
@@ -24,6 +25,14 @@ constexpr const char* kKernelArguments =
     "console=ttyS0 quiet tsc=reliable clocksource=tsc no_timer_check panic=-1 mitigations=off random.trust_cpu=on "
     "cryptomgr.notests initcall_blacklist=crypto_kdf108_init,load_system_certificate_list lsm=capability audit=0 "
     "norandmaps";
+
+/// A small lab VM holds everything in memory and ends when it would start again; a whole system has a disk, whose
+/// changes go with QEMU, and may be rebooted.
+struct Hardware {
+  unsigned processors = 1;
+  unsigned megabytes = 512;
+  std::string disk;
+};
 
 /// `subnet` is the second octet of its rxe network (siw's is one more), `number` the third.
 std::vector<LinkEnd> make_ends(char letter, unsigned first_netdev, unsigned subnet, unsigned number,
@@ -74,11 +83,17 @@ void add(std::vector<std::string>& arguments, std::initializer_list<std::string>
 }
 
 /// What every VM has: no default devices, a console that goes to a file, the control network.
-std::vector<std::string> common_arguments(const PlanOptions& options, const std::string& name, unsigned processors,
-                                          unsigned megabytes, const std::string& forwards) {
+std::vector<std::string> common_arguments(const PlanOptions& options, const std::string& name, const Hardware& hardware,
+                                          const std::string& forwards) {
   std::vector<std::string> arguments;
-  add(arguments, {"-name", "longhaul-" + name, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"});
-  add(arguments, {"-smp", fmt::format("{}", processors), "-m", fmt::format("{}", megabytes)});
+  add(arguments, {"-name", "longhaul-" + name, "-nodefaults", "-no-user-config", "-display", "none"});
+  add(arguments, {"-smp", fmt::format("{}", hardware.processors), "-m", fmt::format("{}", hardware.megabytes)});
+  if (hardware.disk.empty()) {
+    add(arguments, {"-no-reboot"});
+  } else {
+    add(arguments, {"-drive", fmt::format("file={},if=none,id=disk,format=raw,snapshot=on", escape(hardware.disk))});
+    add(arguments, {"-device", "virtio-blk-pci,drive=disk"});
+  }
   // A firmware that does nothing but start a kernel: the usual one takes as long as a third of the boot when emulated.
   add(arguments, {"-bios", "qboot.rom"});
   add(arguments, {"-append", kKernelArguments});
@@ -125,7 +140,8 @@ void plan_compact(Plan& plan, const PlanOptions& options) {
   }
   // Two ends that poll want a processor each.
   machine.processors = std::clamp(options.cores, 2U, 4U);
-  machine.arguments = common_arguments(options, machine.name, machine.processors, 1024, forwards);
+  machine.arguments =
+      common_arguments(options, machine.name, {.processors = machine.processors, .megabytes = 1024}, forwards);
   plan.machines.push_back(std::move(machine));
 }
 
@@ -142,7 +158,8 @@ void plan_full(Plan& plan, const PlanOptions& options) {
     node.guest_address = kGuestAddress;
     machine.processors = processors;
     machine.arguments = common_arguments(
-        options, node.name, processors, 512,
+        options, node.name,
+        {.processors = processors, .megabytes = options.disk.empty() ? 512U : 768U, .disk = options.disk},
         forward(machine.ssh_port, kGuestAddress, 22) + forward(node.host_port, kGuestAddress, node.guest_port));
     const bool router = node.role == Role::router;
     for (const LinkEnd& end : router ? wires : node.ends) add_wire(machine, options, end, router);
@@ -162,7 +179,8 @@ Result<Topology> parse_topology(std::string_view text) {
   if (text == "auto" || text == "automatic") return Topology::automatic;
   if (text == "compact") return Topology::compact;
   if (text == "full") return Topology::full;
-  return refuse("topology '{}': expected compact, full or auto", text);
+  if (text == "systems") return Topology::systems;
+  return refuse("topology '{}': expected compact, full, systems or auto", text);
 }
 
 std::string_view to_string(Topology topology) {
@@ -173,6 +191,8 @@ std::string_view to_string(Topology topology) {
       return "compact";
     case Topology::full:
       return "full";
+    case Topology::systems:
+      return "systems";
   }
   throw std::logic_error("topology out of range");
 }
@@ -191,7 +211,7 @@ std::vector<std::string> node_names(unsigned clients) {
 
 unsigned ports_needed(Topology topology, unsigned clients) {
   const unsigned nodes = clients + 2;
-  return topology == Topology::full ? 2 * nodes : nodes + 1;
+  return topology == Topology::compact ? nodes + 1 : 2 * nodes;
 }
 
 const PlannedNode* Plan::find(std::string_view name) const {
@@ -215,6 +235,8 @@ Plan make_plan(const PlanOptions& options) {
     node.name = name;
     node.guest_port = static_cast<std::uint16_t>(kFirstAgentPort + number);
     node.host_port = options.host_ports[number];
+    // One variable of the inventory says both where the agent listens and where it is found.
+    if (options.topology == Topology::systems) node.guest_port = node.host_port;
     if (name == "server") {
       node.role = Role::server;
       node.ends = make_ends('b', 0, 20, 0, 201);
@@ -238,9 +260,10 @@ Plan make_plan(const PlanOptions& options) {
     plan_compact(plan, options);
   else
     plan_full(plan, options);
-  for (PlannedMachine& machine : plan.machines)
-    machine.files =
-        guest_files({.plan = &plan, .machine = machine.name, .mtu = options.mtu, .programs = options.programs});
+  for (PlannedMachine& machine : plan.machines) {
+    const GuestView view{.plan = &plan, .machine = machine.name, .mtu = options.mtu, .programs = options.programs};
+    machine.files = options.topology == Topology::systems ? system_files(view) : guest_files(view);
+  }
   return plan;
 }
 

@@ -12,8 +12,9 @@
 
 namespace longhaul::lab {
 
-/// compact: one VM, the router is a network namespace in it. full: one VM a node.
-enum class Topology { automatic, compact, full };
+/// compact: one VM, the router is a network namespace in it. full: one VM a node. systems: one VM a node, each a bare
+/// Debian system with systemd and sshd, which the Ansible collection makes a testbed of as it does any cluster.
+enum class Topology { automatic, compact, full, systems };
 
 Result<Topology> parse_topology(std::string_view text);
 std::string_view to_string(Topology topology);
@@ -79,6 +80,7 @@ struct PlanOptions {
   unsigned mtu = 1500;
   unsigned cores = 2;
   std::string directory;                  ///< of the lab: logs and sockets go there
+  std::string disk;                       ///< of whole systems: their root file system, never written to
   std::vector<std::string> programs;      ///< names of those present: longhaul-agent, longhaul-bench, degen
   std::vector<std::uint16_t> host_ports;  ///< free ones, at least ports_needed()
 };

@@ -4,6 +4,7 @@
 #include <boost/describe.hpp>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ struct NodeFacts {
   bool emulated = false;  ///< QEMU's TCG: absolute times describe the lab, not a network
   std::string hypervisor;
   std::string clock_source;
+  std::optional<bool>
+      clock_synchronised;  ///< with the world's (NTP, PTP), as the kernel knows; empty: it does not tell
   std::int64_t memory_bytes = 0;
   std::string longhaul_version;  ///< with commit and dirty flag
   std::map<std::string, std::string> sysctls;
@@ -49,8 +52,8 @@ struct NodeFacts {
   std::vector<RdmaFacts> rdma;
 };
 BOOST_DESCRIBE_STRUCT(NodeFacts, (),
-                      (hostname, boot_id, kernel, cpu_model, cpus, emulated, hypervisor, clock_source, memory_bytes,
-                       longhaul_version, sysctls, nics, rdma))
+                      (hostname, boot_id, kernel, cpu_model, cpus, emulated, hypervisor, clock_source,
+                       clock_synchronised, memory_bytes, longhaul_version, sysctls, nics, rdma))
 
 std::string to_json(const NodeFacts& facts);
 Result<NodeFacts> node_facts_from_json(std::string_view text);

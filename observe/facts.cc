@@ -3,6 +3,7 @@
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #endif
+#include <sys/timex.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -58,6 +59,14 @@ constexpr std::array kSysctls = {
 
 std::int64_t memory_bytes() {
   return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
+}
+
+// Asking takes no privilege; a sandbox may forbid the call all the same.
+std::optional<bool> clock_synchronised() {
+  timex query{};
+  const int state = ::adjtimex(&query);
+  if (state < 0) return {};
+  return state != TIME_ERROR && (query.status & STA_UNSYNC) == 0;
 }
 
 }  // namespace
@@ -138,6 +147,7 @@ NodeFacts node_facts() {
   facts.hypervisor = hypervisor_signature();
   facts.emulated = is_emulated(facts.hypervisor, facts.cpu_model);
   facts.clock_source = small_file("/sys/devices/system/clocksource/clocksource0/current_clocksource").value_or("");
+  facts.clock_synchronised = clock_synchronised();
   facts.memory_bytes = memory_bytes();
   facts.longhaul_version = version_text();
   facts.sysctls = relevant_sysctls();

@@ -16,6 +16,7 @@ namespace json = boost::json;
 struct Options {
   std::string name = "default";
   std::string topology = "automatic";
+  bool systems = false;
   unsigned nodes = 3;
   unsigned mtu = 1500;
   std::string node;
@@ -24,7 +25,7 @@ struct Options {
 };
 
 int up(const Options& options) {
-  const auto topology = lab::parse_topology(options.topology);
+  const auto topology = lab::parse_topology(options.systems ? "systems" : options.topology);
   if (!topology) return report_error(topology.error(), options.as_json);
   watch_interrupts();
   lab::UpOptions asked;
@@ -45,6 +46,8 @@ int up(const Options& options) {
   } else {
     fmt::print("lab {} is up ({}{}); its inventory: {}\n", lab->name(), lab::to_string(lab->topology()),
                lab->emulated() ? ", emulated" : "", lab->inventory_path());
+    if (lab->topology() == lab::Topology::systems)
+      fmt::print("make a testbed of it: ansible-playbook -i {} longhaul.testbed.site\n", lab->inventory_path());
   }
   return 0;
 }
@@ -113,6 +116,8 @@ void add_lab(CLI::App& app, int& exit_code) {
   one->add_option("--topology", options->topology,
                   "compact: one VM; full: one VM a node; automatic: full where every node has a core")
       ->capture_default_str();
+  one->add_flag("--systems", options->systems,
+                "bare Debian systems with systemd and sshd, one VM a node, for the Ansible collection");
   one->add_option("--nodes", options->nodes, "a router, a server, and the rest clients")
       ->check(CLI::Range(3, 10))
       ->capture_default_str();
@@ -121,8 +126,8 @@ void add_lab(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   common(one);
   one->footer(
-      "Example:\n  longhaul lab up --topology full\n  longhaul run campaigns/quick.yaml --inventory INVENTORY --out "
-      "out/quick");
+      "Examples:\n  longhaul lab up --topology full\n  longhaul run campaigns/quick.yaml --inventory INVENTORY --out "
+      "out/quick\n  longhaul lab up --systems --name cluster && ansible-playbook -i INVENTORY longhaul.testbed.site");
   one->callback([options, &exit_code] { exit_code = up(*options); });
 
   auto* two = lab->add_subcommand("down", "take it down and remove every trace");

@@ -133,6 +133,20 @@ std::vector<Complaint> check_mtus(const Testbed& testbed, const std::map<std::st
   return complaints;
 }
 
+// Delays are measured on one clock; but records say when, and logs are read side by side.
+std::vector<Complaint> check_clocks(const Testbed& testbed, const std::map<std::string, Examined>& nodes) {
+  std::set<std::string> machines;
+  for (const auto& [name, examined] : nodes) machines.insert(examined.facts.boot_id);
+  std::vector<Complaint> complaints;
+  if (machines.size() < 2) return complaints;
+  for (const auto& node : testbed.nodes)
+    if (const auto it = nodes.find(node.name); it != nodes.end() && it->second.facts.clock_synchronised == false)
+      complaints.push_back({false, node.name,
+                            "its clock is not synchronised: times in records do not compare across nodes",
+                            "install chrony or systemd-timesyncd, and wait for `timedatectl` to say so"});
+  return complaints;
+}
+
 }  // namespace
 
 std::vector<Complaint> diagnose(const Testbed& testbed, const std::map<std::string, Examined>& nodes,
@@ -163,7 +177,8 @@ std::vector<Complaint> diagnose(const Testbed& testbed, const std::map<std::stri
                      [](const auto& a, const auto& b) { return a.serious > b.serious; });
     all.insert(all.end(), doctor.complaints.begin(), doctor.complaints.end());
   }
-  for (const auto& one : check_mtus(testbed, nodes)) all.push_back(one);
+  for (const auto& found : {check_mtus(testbed, nodes), check_clocks(testbed, nodes)})
+    all.insert(all.end(), found.begin(), found.end());
   for (const auto& path : paths) {
     const auto name =
         fmt::format("path {} from {} ({}) to {} ({})", path.path, path.client, path.from, path.server, path.to);

@@ -1,6 +1,7 @@
 #include "orchestrator/run/links.hh"
 
 #include <algorithm>
+#include <optional>
 
 namespace longhaul::orchestrator {
 namespace {
@@ -20,6 +21,27 @@ Result<Attachment> attachment(const Node& node, const std::string& path, const s
 
 std::string provider_of(const Parameters& parameters) {
   return choice_of(parameters, choice_of(parameters, "transport") == "tcp" ? "rival" : "provider");
+}
+
+struct End {
+  const Node* node = nullptr;
+  Attachment attachment;
+};
+
+// Those that a cell can use, in the inventory's order. None: why the first cannot be.
+Result<std::vector<End>> ends_on(const std::vector<const Node*>& nodes, const std::string& path,
+                                 const std::string& provider) {
+  std::vector<End> ends;
+  std::optional<Error> why;
+  for (const auto* node : nodes) {
+    auto found = attachment(*node, path, provider);
+    if (found)
+      ends.push_back({node, std::move(*found)});
+    else if (!why)
+      why = found.error();
+  }
+  if (ends.empty()) return tl::unexpected(*why);
+  return ends;
 }
 
 // Where a workload runs by itself: any attachment will do that has what it is measured with.
@@ -72,18 +94,23 @@ Result<std::vector<Link>> links_of(const Testbed& testbed, const std::vector<Cam
     const auto provider = provider_of(parameters);
     if (path == "wan" && routers.empty())
       return refuse("the testbed has no router, which path wan crosses; say 'path: lan' in the campaign");
-    auto to = attachment(*servers.front(), path, provider);
-    if (!to) return tl::unexpected(to.error());
+    const auto serving = ends_on(servers, path, provider);
+    if (!serving) return tl::unexpected(serving.error());
+    const auto sending = ends_on(clients, path, provider);
+    if (!sending) return tl::unexpected(sending.error());
     const auto wanted = client_nodes(parameters);
-    if (wanted > clients.size())
+    if (wanted > sending->size())
       return refuse("client_nodes: a cell of {} wants {} client nodes, the testbed has {} (a lab: --nodes {})",
-                    cell.cell.workload, wanted, clients.size(), wanted + servers.size() + routers.size());
+                    cell.cell.workload, wanted, sending->size(), wanted + servers.size() + routers.size());
+    const auto& to = serving->front();
     std::vector<Link> ends;
     for (std::size_t i = 0; i < wanted; ++i) {
-      auto from = attachment(*clients[i], path, provider);
-      if (!from) return tl::unexpected(from.error());
-      ends.push_back(
-          {.client = clients[i]->name, .server = servers.front()->name, .path = path, .from = *from, .to = *to});
+      const auto& from = (*sending)[i];
+      ends.push_back({.client = from.node->name,
+                      .server = to.node->name,
+                      .path = path,
+                      .from = from.attachment,
+                      .to = to.attachment});
     }
     auto link = ends.front();
     link.beside.assign(ends.begin() + 1, ends.end());

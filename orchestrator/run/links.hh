@@ -31,7 +31,8 @@ std::vector<Link> paths_of(const Link& link);
 /// How many client nodes the cell takes that takes the most.
 std::size_t most_clients(const std::vector<CampaignCell>& cells);
 
-/// The link of every cell, in their order. Refuses what the testbed does not have: a provider, a path, a router to
+/// The link of every cell, in their order: between the first server and the first clients of the inventory that are
+/// attached to its path by its provider. Refuses what the testbed does not have: a provider, a path, a router to
 /// impair, as many client nodes as a cell asks for (client_nodes).
 Result<std::vector<Link>> links_of(const Testbed& testbed, const std::vector<CampaignCell>& cells);
 

@@ -32,11 +32,14 @@ OwnFd temporary_file() {
   return fd;
 }
 
-Outcome run(const std::vector<std::string>& arguments, const std::string& input_file = "/dev/null") {
+Outcome run(const std::vector<std::string>& arguments, const std::string& input_file = "/dev/null",
+            const std::vector<std::string>& environment = {}) {
   const OwnFd in{check(::open(input_file.c_str(), O_RDONLY | O_CLOEXEC), "opening " + input_file)};
   const auto out = temporary_file();
   const auto err = temporary_file();
-  Child child{{.arguments = arguments, .descriptors = {{in.get(), 0}, {out.get(), 1}, {err.get(), 2}}}};
+  Child child{{.arguments = arguments,
+               .descriptors = {{in.get(), 0}, {out.get(), 1}, {err.get(), 2}},
+               .environment = environment}};
   const auto ended = child.wait(std::chrono::minutes{30});
   if (!ended) throw std::runtime_error(arguments[0] + " does not end");
   return {.code = ended->code ? *ended->code : 128 + ended->signal.value_or(0),
@@ -54,6 +57,10 @@ std::string search(const std::string& text) {
 
 std::string bin(const std::string& program) {
   return std::string{LONGHAUL_BINARY_DIR} + "/bin/" + program;
+}
+
+Outcome run_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
+  return run(arguments, "/dev/null", environment);
 }
 
 Outcome longhaul(const std::vector<std::string>& arguments) {

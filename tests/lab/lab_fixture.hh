@@ -20,6 +20,9 @@ struct Outcome {
 
 std::string bin(const std::string& program);
 
+/// Runs a program to its end; `environment` is added to ours ("NAME=value").
+Outcome run_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {});
+
 /// Runs `longhaul` to its end.
 Outcome longhaul(const std::vector<std::string>& arguments);
 

@@ -9,6 +9,7 @@ inline Plan plan_of(Topology topology, unsigned clients = 1) {
   PlanOptions options{.topology = topology,
                       .clients = clients,
                       .directory = "/run/l",
+                      .disk = topology == Topology::systems ? "/cache/disk.ext4" : "",
                       .programs = {"longhaul-agent", "longhaul-bench", "degen"}};
   for (unsigned port = 0; port < ports_needed(topology, clients); ++port)
     options.host_ports.push_back(static_cast<std::uint16_t>(50001 + port));

@@ -14,6 +14,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Topology, FullOnlyWhereEveryNodeHasACore) {
   EXPECT_EQ(choose_topology(Topology::automatic, 2, 3), Topology::compact);
@@ -22,9 +23,9 @@ TEST(Topology, FullOnlyWhereEveryNodeHasACore) {
 }
 
 TEST(Topology, ParsesWhatItPrints) {
-  for (const Topology topology : {Topology::automatic, Topology::compact, Topology::full})
+  for (const Topology topology : {Topology::automatic, Topology::compact, Topology::full, Topology::systems})
     EXPECT_EQ(parse_topology(to_string(topology)), topology);
-  EXPECT_THAT(parse_topology("ring").error().message, HasSubstr("compact, full or auto"));
+  EXPECT_THAT(parse_topology("ring").error().message, HasSubstr("compact, full, systems or auto"));
 }
 
 TEST(Plan, CompactIsOneMachineWithTheRouterAtAnAddressOfItsOwn) {
@@ -116,6 +117,39 @@ TEST(Plan, IsTheSameEveryTime) {
     return out;
   };
   EXPECT_EQ(text(plan_of(Topology::full)), text(plan_of(Topology::full)));
+}
+
+TEST(Plan, SystemsHaveADiskThatTheyMayRebootFromAndNothingOfLonghaul) {
+  const Plan plan = plan_of(Topology::systems);
+  ASSERT_EQ(plan.machines.size(), 3U);
+  for (const PlannedMachine& machine : plan.machines) {
+    EXPECT_THAT(machine.arguments, Contains("file=/cache/disk.ext4,if=none,id=disk,format=raw,snapshot=on"));
+    EXPECT_THAT(machine.arguments, Not(Contains("-no-reboot")));
+    EXPECT_EQ(file_of(machine, "/etc/hostname"), machine.name + "\n");
+    for (const OverlayFile& file : machine.files)
+      EXPECT_TRUE(file.path == "/etc/longhaul/node/" + machine.name || !file.path.starts_with("/etc/longhaul"))
+          << file.path;
+  }
+  const auto& router = plan.machine_of(*plan.find("router"));
+  EXPECT_EQ(file_of(router, "/etc/systemd/network/10-rb0.network"),
+            "[Match]\nName=rb0\n\n[Network]\nAddress=10.20.0.254/24\nLinkLocalAddressing=no\nIPv6AcceptRA=no\n");
+  EXPECT_EQ(file_of(router, "/etc/systemd/network/10-rb0.link"),
+            "[Match]\nMACAddress=02:6c:68:00:02:c9\n\n[Link]\nName=rb0\nMTUBytes=1500\n");
+  // Where the agent listens is where it is found.
+  for (const PlannedNode& node : plan.nodes) EXPECT_EQ(node.guest_port, node.host_port);
+}
+
+TEST(Inventory, OfSystemsTellsAnsibleTheWay) {
+  const auto text = make_inventory(
+      plan_of(Topology::systems), {.ca = "pki/ca.pem", .directory = "/run/l", .program_dir = "/src/build/release/bin"});
+  for (const auto* line :
+       {"    ansible_ssh_private_key_file: \"/run/l/id_ed25519\"\n",
+        "    longhaul_program: \"/src/build/release/bin/longhaul\"\n",
+        "    longhaul_packages: \"/src/build/release/packages\"\n",
+        "    controllers:\n      hosts:\n        localhost:\n",
+        "          longhaul_port: 50001\n          ansible_port: 50005\n",
+        "device: rxe_a0, provider: rxe, gateway: 10.10.0.254}\n", "device: rxe_c0, provider: rxe}\n"})
+    EXPECT_THAT(text, HasSubstr(line));
 }
 
 TEST(Inventory, Golden) {

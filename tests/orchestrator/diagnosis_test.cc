@@ -121,6 +121,14 @@ TEST_F(Diagnosis, WhatWouldMakeAComparisonUnfairIsAdvice) {
   EXPECT_THAT(all[0].remedy, HasSubstr("ethtool -K a0 tso off gro off"));
 }
 
+TEST_F(Diagnosis, ClocksMatterWhereThereAreSeveral) {
+  for (auto& [name, examined] : nodes_) examined.facts.clock_synchronised = name != "server";
+  EXPECT_THAT(complaints(), IsEmpty());  // one machine has one clock
+  for (auto& [name, examined] : nodes_) examined.facts.boot_id = name;
+  EXPECT_EQ(only().node, "server");
+  EXPECT_FALSE(only().serious);
+}
+
 TEST_F(Diagnosis, ATestbedWithoutARouterHasNoDelays) {
   testbed_.nodes.pop_back();
   EXPECT_FALSE(only().serious);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/orchestrator/fake.hh"
 #include "tests/orchestrator/fixture.hh"
 
@@ -29,6 +31,21 @@ TEST(Links, SeveralClientsMeetOneServer) {
   EXPECT_EQ(paths[1].client, "client2");
   EXPECT_EQ(paths[1].from.address, "10.13.0.1");
   EXPECT_EQ(paths[0].to.address, paths[1].to.address);
+}
+
+TEST(Links, ACellRunsBetweenThoseThatHaveItsDevice) {
+  testing::FakeTestbed world;
+  auto& nodes = world.testbed.nodes;
+  for (const auto role : {Role::client, Role::server}) {
+    auto old = *std::find_if(nodes.begin(), nodes.end(), [&](const auto& node) { return node.role == role; });
+    old.name += "-old";
+    std::erase_if(old.attachments, [](const auto& attachment) { return attachment.provider == "siw"; });
+    nodes.insert(nodes.begin(), old);
+  }
+  const auto links = links_of(world.testbed, cells("duration: 1s"));
+  ASSERT_TRUE(links) << links.error().message;
+  EXPECT_EQ(links->front().client, "client");
+  EXPECT_EQ(links->front().server, "server");
 }
 
 TEST(Links, OneClientIsTheRule) {

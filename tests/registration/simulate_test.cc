@@ -89,6 +89,24 @@ TEST_F(Simulate, AnOwnCostProfileIsWeighed) {
   EXPECT_THAT(output.out, AllOf(HasSubstr(R"("cost_profile":"mine")"), HasSubstr("wu2003"), HasSubstr("mietke")));
 }
 
+TEST_F(Simulate, WhatWasMeasuredIsFoundWhereCostsKeepIt) {
+  const auto measured = [&] {
+    return run_command({"/bin/sh", "-c",
+                        "XDG_STATE_HOME=" + directory_.string() + " " + LONGHAUL_BINARY_DIR +
+                            "/bin/longhaul-bench simulate --generate requests=1000,objects=20 --policy lru --capacity "
+                            "1MiB --cost measured 2>&1"});
+  };
+  const auto nothing = measured();
+  EXPECT_EQ(nothing.exit.code, 2);
+  EXPECT_THAT(nothing.out, HasSubstr("longhaul costs DIR --profile NAME"));
+  fs::create_directories(directory_ / "longhaul");
+  std::ofstream{directory_ / "longhaul/measured-costs.json"}
+      << R"({"name":"rxe","registering":{"per_page":0.4,"per_call":57},"deregistering":{"per_page":0,"per_call":9}})";
+  const auto found = measured();
+  EXPECT_TRUE(found.exit.ok()) << found.out;
+  EXPECT_THAT(found.out, HasSubstr("rxe"));
+}
+
 // What the user starts: longhaul-bench simulates, the page comes on top.
 TEST_F(Simulate, LonghaulAddsThePage) {
   const auto longhaul = [](const std::string& arguments) {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "common/replace_file.hh"
+#include "common/well_known.hh"
 #include "model/units.hh"
 #include "workloads/registration/simulate/document.hh"
 #include "workloads/registration/simulate/generator.hh"
@@ -96,8 +97,11 @@ void SimulateCommand::add_to(CLI::App& parent) {
       ->type_name("SIZE,...")
       ->capture_default_str();
   o.app->add_option("--regions", o.regions, "and in how many regions; 0: any number")->type_name("N");
-  o.app->add_option("--cost", o.costs, "a cost profile beside wu2003 and mietke, which are always there")
-      ->type_name("FILE");
+  o.app
+      ->add_option("--cost", o.costs,
+                   "a cost profile beside wu2003 and mietke, which are always there; measured: what `longhaul costs "
+                   "--profile` kept")
+      ->type_name("FILE|measured");
   o.app->add_option("--skip-bad", o.skip_bad, "bad lines or records that are dropped before a trace is refused")
       ->type_name("N")
       ->capture_default_str();
@@ -119,7 +123,13 @@ Result<std::vector<CostProfile>> SimulateCommand::Options::profiles() const {
   for (const auto& file : costs) {
     const auto known = [&](const CostProfile& one) { return one.name == file; };
     if (std::any_of(profiles.begin(), profiles.end(), known)) continue;
-    std::ifstream stream{file};
+    const bool measured = file == "measured";
+    std::ifstream stream{measured ? measured_costs() : fs::path{file}};
+    if (!stream && measured)
+      return refuse(
+          "--cost measured: {} is not there; run campaigns/registration-2006.yaml, then `longhaul costs DIR --profile "
+          "NAME` keeps what it measured",
+          measured_costs().string());
     if (!stream) return refuse("--cost {}: no such profile, and no file of that name can be read", file);
     std::ostringstream text;
     text << stream.rdbuf();

@@ -1,0 +1,12 @@
+# Run by cpack: the packages' version from git, at the time they are made. One of uncommitted work carries the time.
+set(source ${CPACK_CMAKE_SOURCE_DIR})
+execute_process(COMMAND git -C "${source}" log -1 --format=%ct.%h --abbrev=10 OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+execute_process(COMMAND git -C "${source}" status --porcelain OUTPUT_VARIABLE changes ERROR_QUIET)
+if(commit)
+  string(APPEND CPACK_PACKAGE_VERSION "+git${commit}")
+  if(changes)
+    string(TIMESTAMP now %s)
+    string(APPEND CPACK_PACKAGE_VERSION ".dirty${now}")
+  endif()
+endif()
+set(CPACK_DEBIAN_PACKAGE_VERSION ${CPACK_PACKAGE_VERSION})

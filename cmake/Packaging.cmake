@@ -1,0 +1,85 @@
+# What `cmake --install` puts where, and the four Debian packages that are made of it (scripts/package):
+#   longhaul         the orchestrator, the lab, campaigns, the Ansible collection: on the user's machine
+#   longhaul-bench   the workloads: on every end node, and where caches are simulated
+#   longhaul-agent   the agent and its unit: on every node
+#   longhaul-degen   the WAN emulator and its unit: on the router
+include(GNUInstallDirs)
+
+set(share ${CMAKE_INSTALL_DATADIR}/longhaul)
+
+set(components controller bench agent degen)
+set(programs longhaul longhaul-bench longhaul-agent degen)
+set(packages longhaul longhaul-bench longhaul-agent longhaul-degen)
+foreach(component program package IN ZIP_LISTS components programs packages)
+  install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${component})
+  set(pages ${CMAKE_BINARY_DIR}/man/${program})
+  add_custom_command(OUTPUT ${pages}/${program}.1
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${pages}
+    COMMAND ${CMAKE_SOURCE_DIR}/packaging/man-page ${pages} $<TARGET_FILE:${program}>
+    DEPENDS ${program} ${CMAKE_SOURCE_DIR}/packaging/man-page VERBATIM)
+  list(APPEND man_pages ${pages}/${program}.1)
+  install(DIRECTORY ${pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${component})
+  install(FILES packaging/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${program} COMPONENT ${component})
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} RENAME copyright COMPONENT ${component})
+endforeach()
+add_custom_target(man ALL DEPENDS ${man_pages})
+
+# The lab's image is built where it is used, from these files in their places.
+install(DIRECTORY lab/image DESTINATION ${share}/lab USE_SOURCE_PERMISSIONS COMPONENT controller)
+install(FILES common/longhaul_reg.h DESTINATION ${share}/common COMPONENT controller)
+install(DIRECTORY campaigns DESTINATION ${share} COMPONENT controller)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT controller)
+# Where Ansible looks for collections without being told.
+install(DIRECTORY ansible/ DESTINATION ${CMAKE_INSTALL_DATADIR}/ansible/collections/ansible_collections/longhaul/testbed
+  USE_SOURCE_PERMISSIONS COMPONENT controller)
+
+# A unit names its program by path, which is known at installation.
+function(longhaul_service component unit sysusers)
+  set(made ${CMAKE_BINARY_DIR}/units/${unit}.service)
+  install(CODE "set(bindir \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+    configure_file(\"${CMAKE_SOURCE_DIR}/packaging/systemd/${unit}.service.in\" \"${made}\" @ONLY)" COMPONENT ${component})
+  install(FILES ${made} DESTINATION lib/systemd/system COMPONENT ${component})
+  install(FILES packaging/sysusers/${sysusers}.conf DESTINATION lib/sysusers.d COMPONENT ${component})
+endfunction()
+longhaul_service(agent longhaul-agent longhaul-agent)
+longhaul_service(degen degen longhaul-degen)
+
+# A checkout serves as a collection too: ANSIBLE_COLLECTIONS_PATH=build/<preset>
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/ansible_collections/longhaul)
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/ansible ${CMAKE_BINARY_DIR}/ansible_collections/longhaul/testbed SYMBOLIC)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_VENDOR longhaul)
+set(CPACK_PACKAGE_CONTACT "longhaul <longhaul@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "WAN RDMA evaluation testbed")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL ${components})
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+# The version says which build this is: a node that has another must not be taken for up to date.
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_SOURCE_DIR}/cmake/PackageVersion.cmake)
+set(CPACK_CMAKE_SOURCE_DIR ${CMAKE_SOURCE_DIR})
+
+set(CPACK_DEBIAN_CONTROLLER_PACKAGE_NAME longhaul)
+set(CPACK_COMPONENT_CONTROLLER_DESCRIPTION "orchestrator of longhaul\n Runs campaigns that compare RDMA with sockets across an emulated WAN, on a cluster or in a lab of micro-VMs, and reports.")
+set(CPACK_DEBIAN_CONTROLLER_PACKAGE_RECOMMENDS "longhaul-bench, longhaul-agent, longhaul-degen, ansible-core, qemu-system-x86")
+set(CPACK_DEBIAN_BENCH_PACKAGE_NAME longhaul-bench)
+set(CPACK_COMPONENT_BENCH_DESCRIPTION "workloads of longhaul\n Latency, overlap, progress, CPU load, rendezvous, throughput, registration and transfers, over TCP sockets and RDMA verbs.")
+set(CPACK_DEBIAN_BENCH_PACKAGE_RECOMMENDS "ibverbs-providers, perftest, iperf3")
+set(CPACK_DEBIAN_AGENT_PACKAGE_NAME longhaul-agent)
+set(CPACK_COMPONENT_AGENT_DESCRIPTION "agent of longhaul\n Describes its node, supervises workloads, passes impairments on; obeys only controllers of its testbed's own authority.")
+set(CPACK_DEBIAN_AGENT_PACKAGE_DEPENDS "longhaul-bench, systemd")
+set(CPACK_DEBIAN_DEGEN_PACKAGE_NAME longhaul-degen)
+set(CPACK_COMPONENT_DEGEN_DESCRIPTION "WAN emulator of longhaul\n Delays and degrades what a router forwards, in a closed loop with what it measures; clears what it put into the kernel.")
+set(CPACK_DEBIAN_DEGEN_PACKAGE_DEPENDS "systemd")
+foreach(component IN ITEMS agent degen)
+  string(TOUPPER ${component} upper)
+  file(GLOB CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/debian/${component}/*)
+endforeach()
+include(CPack)
