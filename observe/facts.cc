@@ -56,11 +56,11 @@ constexpr std::array kSysctls = {
     "vm.swappiness",
 };
 
+}  // namespace
+
 std::int64_t memory_bytes() {
   return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
 }
-
-}  // namespace
 
 std::string cpu_model(std::string_view cpuinfo) {
   for (const std::string_view key : {"model name", "Model", "Hardware", "cpu"}) {

@@ -21,6 +21,9 @@ std::vector<RdmaFacts> rdma_facts();
 /// The same as far as the kernel tells without opening any of them: active_mtu stays 0.
 std::vector<RdmaFacts> rdma_links();
 
+/// The machine's memory.
+std::int64_t memory_bytes();
+
 /// "model name" of /proc/cpuinfo ("Model", "Hardware" on other architectures); empty when it has none.
 std::string cpu_model(std::string_view cpuinfo);
 
