@@ -32,7 +32,7 @@ constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr auto kAnswer = 5s;
 constexpr auto kAdmission = 10s;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::int64_t kGrowth = 400 * 1024;  // KiB; what is freed stays for a while, so that its use would be seen
+constexpr std::int64_t kGrowth = 800 * 1024;  // KiB; what is freed stays for a while, so that its use would be seen
 #else
 constexpr std::int64_t kGrowth = 32 * 1024;  // KiB
 #endif
