@@ -1,9 +1,11 @@
 #include "agents/agent.hh"
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <map>
 
 #include "common/error.hh"
 #include "common/log.hh"
@@ -30,6 +32,11 @@ Result<std::unique_ptr<Agent>> Agent::open(asio::io_context& context, AgentOptio
 
   std::unique_ptr<Agent> agent{new Agent{context, std::move(options), identity->name, catalog}};
   if (const auto ok = agent->refresh_context(); !ok) return tl::unexpected(ok.error());
+  if (const auto& file = agent->node_.options.audit; !file.empty()) {
+    auto audit = AuditLog::open(file, agent->node_.name);
+    if (!audit) return tl::unexpected(audit.error());
+    *agent->node_.audit = std::move(*audit);
+  }
   const Tcp::endpoint endpoint{address, agent->node_.options.port};
   try {
     agent->acceptor_.open(endpoint.protocol());
@@ -52,6 +59,7 @@ Agent::Agent(asio::io_context& context, AgentOptions options, std::string name,
             .name = std::move(name),
             .catalog = catalog,
             .echoes = Echoes{context.get_executor()},
+            .audit = std::make_shared<AuditLog>(),
             .processes = {}},
       acceptor_(context) {}
 
@@ -89,24 +97,46 @@ asio::awaitable<void> Agent::accept() {
     boost::system::error_code gone;
     const auto remote = socket.remote_endpoint(gone);
     if (gone) continue;
-    std::erase_if(pending_, [](const auto& weak) { return weak.expired(); });
-    // The oldest goes: a flood of half-open connections must not keep a controller out.
-    while (pending_.size() >= node_.options.max_pending) {
-      if (const auto oldest = pending_.front().lock()) oldest->close("too many connections wait for their handshake");
-      pending_.pop_front();
-    }
+    make_room();
     auto stream = std::make_shared<Stream>(std::move(socket), ssl_.get(), kMaxRequest);
-    pending_.push_back(stream);
+    pending_.push_back({.stream = stream, .from = remote.address()});
     auto from = fmt::format("{}:{}", remote.address().to_string(), remote.port());
     asio::co_spawn(context_, welcome(std::move(stream), std::move(from)), asio::detached);
   }
 }
 
+/// A flood of half-open connections must not keep a controller out: of the address that has most of them the oldest
+/// goes. So who floods from one address displaces himself, and from many he must be quicker than a handshake takes.
+void Agent::make_room() {
+  std::erase_if(pending_, [](const auto& one) { return one.stream.expired(); });
+  while (pending_.size() >= std::max<std::size_t>(1, node_.options.max_pending)) {
+    std::map<asio::ip::address, std::size_t> shares;
+    for (const auto& one : pending_) ++shares[one.from];
+    const auto most = std::max_element(shares.begin(), shares.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto oldest =
+        std::find_if(pending_.begin(), pending_.end(), [&](const auto& one) { return one.from == most->first; });
+    if (const auto stream = oldest->stream.lock()) stream->close("too many connections wait for their handshake");
+    pending_.erase(oldest);
+  }
+}
+
+void Agent::refuse_stranger(const std::string& from, const Identity* who, const std::string& reason) {
+  const auto untold = refusals_.admit(std::chrono::steady_clock::now());
+  if (!untold) return;
+  log::warn("{}: {}{}", from, reason, *untold > 0 ? fmt::format(" ({} more were refused before)", *untold) : "");
+  AuditEvent event{.event = AuditKind::refused, .from = from, .reason = reason};
+  if (who != nullptr) event.controller = who->name;
+  if (who != nullptr) event.serial = who->serial;
+  if (*untold > 0) event.count = *untold;
+  node_.audit->write(std::move(event));
+}
+
 asio::awaitable<void> Agent::welcome(std::shared_ptr<Stream> stream, std::string from) {
   auto peer = co_await stream->handshake(TlsSide::server, node_.options.handshake_timeout);
-  std::erase_if(pending_, [&](const auto& weak) { return weak.expired() || weak.lock() == stream; });
+  std::erase_if(pending_, [&](const auto& one) { return one.stream.expired() || one.stream.lock() == stream; });
   if (!peer) {
-    log::warn("{}: {}", from, peer.error().message);
+    refuse_stranger(from, nullptr, peer.error().message);
     stream->close("refused");
     co_return;
   }
@@ -117,14 +147,14 @@ asio::awaitable<void> Agent::welcome(std::shared_ptr<Stream> stream, std::string
   if (refusal.empty() && sessions_.size() >= node_.options.max_sessions)
     refusal = fmt::format("{} controllers are connected already", sessions_.size());
   if (!refusal.empty()) {
-    log::warn("{}: {}", from, refusal);
+    refuse_stranger(from, &*peer, refusal);
     const ServerMessage message{.kind = ServerMessageKind::error, .error = refusal};
     stream->send(to_json(message));
     co_await stream->finish(std::chrono::seconds{1});
     co_return;
   }
   log::info("controller {} connected from {}", peer->name, from);
-  const auto session = std::make_shared<Session>(node_, std::move(stream), std::move(*peer));
+  const auto session = std::make_shared<Session>(node_, std::move(stream), std::move(*peer), std::move(from));
   sessions_.push_back(session);
   co_await session->run();
 }
@@ -132,8 +162,8 @@ asio::awaitable<void> Agent::welcome(std::shared_ptr<Stream> stream, std::string
 void Agent::close() {
   boost::system::error_code ignored;
   acceptor_.close(ignored);
-  for (const auto& weak : pending_)
-    if (const auto stream = weak.lock()) stream->close("the agent stops");
+  for (const auto& one : pending_)
+    if (const auto stream = one.stream.lock()) stream->close("the agent stops");
   for (const auto& weak : sessions_)
     if (const auto session = weak.lock()) session->end("the agent stops");
 }

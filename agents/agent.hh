@@ -9,6 +9,7 @@
 #include <string>
 
 #include "agents/node.hh"
+#include "agents/refusals.hh"
 #include "agents/session.hh"
 
 namespace longhaul::agents {
@@ -16,13 +17,17 @@ namespace longhaul::agents {
 /// Lives on one io_context and its one thread; must outlive the io_context's run().
 class Agent {
  public:
-  /// Checks the credentials (role agent) and listens. Throws std::system_error when the port cannot be had.
+  /// Checks the credentials (role agent), opens the audit log and listens. Throws std::system_error when the port
+  /// cannot be had.
   static Result<std::unique_ptr<Agent>> open(boost::asio::io_context& context, AgentOptions options,
                                              const std::vector<WorkloadSpec>& catalog);
   ~Agent();
 
   const std::string& name() const { return node_.name; }
   std::uint16_t port() const { return port_; }
+
+  /// The audit log's file was moved away: a new one is begun.
+  void reopen_audit() { node_.audit->reopen(); }
 
   /// Stops listening and ends every session; the io_context runs out of work when the processes are gone.
   void close();
@@ -32,7 +37,13 @@ class Agent {
 
   Agent(boost::asio::io_context& context, AgentOptions options, std::string name,
         const std::vector<WorkloadSpec>& catalog);
+  struct Pending {
+    std::weak_ptr<Stream> stream;
+    boost::asio::ip::address from;
+  };
   boost::asio::awaitable<void> accept();
+  void make_room();
+  void refuse_stranger(const std::string& from, const Identity* who, const std::string& reason);
   boost::asio::awaitable<void> welcome(std::shared_ptr<Stream> stream, std::string from);
   Result<void> refresh_context();
 
@@ -42,7 +53,8 @@ class Agent {
   std::uint16_t port_ = 0;
   SslContext ssl_;
   std::string ssl_fingerprint_;
-  std::list<std::weak_ptr<Stream>> pending_;  ///< oldest first
+  std::list<Pending> pending_;  ///< oldest first
+  RefusalMeter refusals_;
   std::list<std::weak_ptr<Session>> sessions_;
 };
 

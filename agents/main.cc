@@ -6,10 +6,13 @@
 #include <boost/asio/signal_set.hpp>
 #include <charconv>
 #include <filesystem>
+#include <functional>
+#include <thread>
 
 #include "agents/affinity.hh"
 #include "agents/agent.hh"
 #include "agents/facts_table.hh"
+#include "agents/limits.hh"
 #include "agents/steering.hh"
 #include "common/command_line.hh"
 #include "common/log.hh"
@@ -23,16 +26,19 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   longhaul-agent --node client --listen 0.0.0.0:7471 --ca ca.pem --cert agent-client.pem --key agent-client.key
   longhaul-agent --node router --listen 10.0.0.9:7471 --ca ca.pem --cert agent-router.pem --key agent-router.key --degen /run/degen/degen.sock
+  longhaul-agent --node a --listen :7471 --ca ca.pem --cert agent-a.pem --key agent-a.key --audit /var/log/longhaul/audit.jsonl --limit-time 10min --limit-memory 4GiB
   longhaul-agent --facts            what a controller would learn about this node
   longhaul-agent --facts --json
 
 Certificates come from `longhaul pki init` and `longhaul pki issue`. A crl.pem beside the CA's file is honoured. The agent needs no
-privileges; it stops on SIGTERM and takes what it started with it.)";
+privileges; it stops on SIGTERM and takes what it started with it. SIGHUP has it begin a new audit file where the old one was
+moved away. What a workload may use is limited; `none` takes a limit away.)";
 
 struct Options {
   std::string node;
   std::string listen;
   std::string cpus;
+  std::string memory, locked, cpu, time;  ///< limits
   bool facts = false;
   bool json = false;
   AgentOptions agent;
@@ -61,6 +67,27 @@ std::string default_bench() {
   return error ? "longhaul-bench" : (self.parent_path() / "longhaul-bench").string();
 }
 
+Result<ProcessLimits> read_limits(const Options& options) {
+  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
+  auto limits = default_limits(observe::memory_bytes(), processors);
+  const auto read = [](const char* name, const std::string& text, Kind kind, auto& into) -> Result<void> {
+    if (text.empty()) return {};
+    const auto value = parse_limit(kind, text);
+    if (!value) return refuse("{}: {}", name, value.error().message);
+    into.reset();
+    if (*value) into.emplace(**value);
+    return {};
+  };
+  if (auto ok = read("--limit-memory", options.memory, Kind::size, limits.memory); !ok)
+    return tl::unexpected(ok.error());
+  if (auto ok = read("--limit-locked", options.locked, Kind::size, limits.locked); !ok)
+    return tl::unexpected(ok.error());
+  if (auto ok = read("--limit-time", options.time, Kind::duration, limits.time); !ok) return tl::unexpected(ok.error());
+  if (!options.time.empty()) limits.cpu = limits.time ? std::optional{*limits.time * processors} : std::nullopt;
+  if (auto ok = read("--limit-cpu", options.cpu, Kind::duration, limits.cpu); !ok) return tl::unexpected(ok.error());
+  return limits;
+}
+
 Result<void> serve(Options options) {
   if (auto ok = read_endpoint(options.listen, options.agent); !ok) return ok;
   if (!options.cpus.empty()) {
@@ -69,6 +96,9 @@ Result<void> serve(Options options) {
     options.agent.cpus = std::move(*cpus);
     const ScopedAffinity possible{options.agent.cpus};  // says so now, not at the first run
   }
+  auto limits = read_limits(options);
+  if (!limits) return tl::unexpected(limits.error());
+  options.agent.limits = *limits;
   if (options.agent.bench.empty()) options.agent.bench = default_bench();
   if (::access(options.agent.bench.c_str(), X_OK) != 0)
     return refuse("--bench: {}: {}", options.agent.bench, errno_text(errno));
@@ -80,10 +110,25 @@ Result<void> serve(Options options) {
     return refuse("--node {}: the certificate {} is that of '{}'", options.node, options.agent.credentials.cert,
                   (*agent)->name());
   end_steering();  // of one that was killed
+  boost::asio::signal_set hang_up{context};
   boost::asio::signal_set signals{context, SIGINT, SIGTERM};
   signals.async_wait([&](auto error, int) {
-    if (!error) (*agent)->close();
+    if (error) return;
+    (*agent)->close();
+    hang_up.cancel();
   });
+  std::function<void()> reopen = [&] {
+    hang_up.async_wait([&](auto error, int) {
+      if (error) return;
+      (*agent)->reopen_audit();
+      reopen();
+    });
+  };
+  // Without a log to begin anew a terminal that is closed ends the agent, as it does other programs.
+  if (!options.agent.audit.empty()) {
+    hang_up.add(SIGHUP);
+    reopen();
+  }
   log::info("agent {} listening on {} port {} ({})", options.node, options.agent.host, (*agent)->port(),
             version_text());
   context.run();
@@ -106,6 +151,14 @@ int run(int argc, char** argv) {
   app.add_option("--bench", options.agent.bench, "path of longhaul-bench; default: beside this program");
   app.add_option("--degen", options.agent.degen_socket, "socket of this node's degen; a router has one");
   app.add_option("--cpus", options.cpus, "processors for workloads, such as 0,2-3; default: all");
+  app.add_option("--audit", options.agent.audit, "append who ran what to this file, one JSON document a line");
+  app.add_option("--limit-memory", options.memory, "of a workload process; default: all but a sixteenth of the node's")
+      ->type_name("SIZE|none");
+  app.add_option("--limit-locked", options.locked, "memory that it may lock or register; default: the same")
+      ->type_name("SIZE|none");
+  app.add_option("--limit-time", options.time, "from its start; default: 1 h")->type_name("TIME|none");
+  app.add_option("--limit-cpu", options.cpu, "processor time of its threads; default: limit-time on every processor")
+      ->type_name("TIME|none");
   if (const auto code = parse_command_line(app, argc, argv)) return *code;
   if (options.facts) {
     const auto facts = observe::node_facts();

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "agents/audit.hh"
 #include "agents/echo.hh"
 #include "agents/identity/credentials.hh"
+#include "agents/limits.hh"
 #include "agents/process.hh"
 #include "model/parameter.hh"
 #include "model/units.hh"
@@ -21,6 +23,8 @@ struct AgentOptions {
   std::string bench;         ///< path of longhaul-bench
   std::string degen_socket;  ///< empty: this node emulates nothing
   std::vector<int> cpus;     ///< where workloads run; empty: anywhere
+  ProcessLimits limits;      ///< of each workload process
+  std::string audit;         ///< file of the audit log; empty: none is kept
 
   Nanoseconds lease = std::chrono::seconds{10};  ///< silence of a controller after which its session ends
   Nanoseconds handshake_timeout = std::chrono::seconds{10};
@@ -28,7 +32,7 @@ struct AgentOptions {
   /// How long a start waits for processes of another session to be gone: a resumed campaign may come while the old
   /// one's die.
   Nanoseconds handover = std::chrono::seconds{3};
-  std::size_t max_pending = 16;  ///< connections that have not proved themselves yet; the oldest goes first
+  std::size_t max_pending = 64;  ///< connections that have not proved themselves yet
   std::size_t max_sessions = 8;
   std::size_t max_runs = 4;       ///< processes of one session
   std::size_t max_requests = 32;  ///< of one session, unanswered
@@ -39,6 +43,7 @@ struct NodeServices {
   std::string name;  ///< as in the agent's certificate
   const std::vector<WorkloadSpec>& catalog;
   Echoes echoes;
+  std::shared_ptr<AuditLog> audit;                ///< shared: a process may end after the agent
   std::vector<std::weak_ptr<Process>> processes;  ///< of all sessions, also of those that are over
 };
 

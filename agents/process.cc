@@ -54,19 +54,21 @@ void unblock(const OwnFd& end) {
 
 }  // namespace
 
-Process::Process(asio::any_io_executor executor, std::string run_id, Sink sink)
+Process::Process(asio::any_io_executor executor, std::string run_id, ProcessOptions options, Sink sink)
     : executor_(executor),
       run_id_(std::move(run_id)),
+      options_(std::move(options)),
       sink_(std::move(sink)),
       ended_(executor),
       events_(executor),
       output_(executor),
       drained_(executor, asio::steady_timer::time_point::max()),
-      done_(executor, asio::steady_timer::time_point::max()) {}
+      done_(executor, asio::steady_timer::time_point::max()),
+      time_(executor) {}
 
 std::shared_ptr<Process> Process::start(asio::any_io_executor executor, std::string run_id,
-                                        std::vector<std::string> arguments, const std::vector<int>& cpus, Sink sink) {
-  std::shared_ptr<Process> process{new Process{executor, std::move(run_id), std::move(sink)}};
+                                        std::vector<std::string> arguments, ProcessOptions options, Sink sink) {
+  std::shared_ptr<Process> process{new Process{executor, std::move(run_id), std::move(options), std::move(sink)}};
   process->program_ = arguments.at(0);
   auto events = make_pipe();
   auto output = make_pipe();
@@ -74,7 +76,7 @@ std::shared_ptr<Process> Process::start(asio::any_io_executor executor, std::str
   unblock(events.read_end);
   unblock(output.read_end);
   {
-    const ScopedAffinity confined{cpus};
+    const ScopedAffinity confined{process->options_.cpus};
     process->child_ = Child{{.arguments = std::move(arguments),
                              .descriptors = {{input.read_end.get(), STDIN_FILENO},
                                              {output.write_end.get(), STDOUT_FILENO},
@@ -83,13 +85,17 @@ std::shared_ptr<Process> Process::start(asio::any_io_executor executor, std::str
                              .environment = {fmt::format("LONGHAUL_EVENT_FD={}", kEventFd)},
                              .working_directory = {},
                              .die_with_parent = true,
-                             .new_process_group = true}};
+                             .new_process_group = true,
+                             .limits = child_limits(process->options_.limits),
+                             .gains_nothing = true,
+                             .expendable = true}};
   }
   process->input_ = std::move(input.write_end);
   process->events_.assign(events.read_end.release());
   process->output_.assign(output.read_end.release());
   process->ended_.assign(check(::fcntl(process->child_.pidfd(), F_DUPFD_CLOEXEC, 0), "duplicating a pidfd"));
   process->readers_ = 2;
+  process->end_when_overdue();
   asio::co_spawn(
       executor, [process] { return process->read_events(); }, asio::detached);
   asio::co_spawn(
@@ -105,6 +111,7 @@ asio::awaitable<void> Process::supervise() {
   // Its own children would outlive it and hold the pipes open. Before it is reaped, because afterwards the group's
   // number may be another's.
   signal_group(SIGKILL);
+  time_.cancel();
   const auto exit = child_.poll().value_or(ChildExit{.code = {}, .signal = SIGKILL});
   if (exit.signal) end_steering();
   if (readers_ > 0) {
@@ -116,14 +123,16 @@ asio::awaitable<void> Process::supervise() {
   output_.close(ignored);
   if (!concluded_) {
     BenchEvent failed{.kind = BenchEventKind::failed, .time = observe::wall_time()};
-    auto text = stopping_ ? fmt::format("stopped ({})", exit.text())
-                          : fmt::format("{} ended without a record: {}", program_, exit.text());
+    auto text = fmt::format("{} ended without a record: {}", program_, exit.text());
+    if (overdue_) text = fmt::format("{} ({})", overdue(options_.limits), exit.text());
+    if (stopping_) text = fmt::format("stopped ({})", exit.text());
     if (!violation_.empty()) text = fmt::format("{} broke the child contract: {}", program_, violation_);
     if (!output_tail_.empty()) text += fmt::format("; it said: {}", output_tail_);
-    failed.message = std::move(text);
+    failed.message = explain(std::move(text), exit.signal);
     emit({.run_id = run_id_, .bench = std::move(failed), .exit = {}});
   }
   emit({.run_id = run_id_, .bench = {}, .exit = exit.text()});
+  if (options_.on_exit) options_.on_exit(exit);
   finished_ = true;
   sink_ = nullptr;
   done_.cancel();
@@ -166,6 +175,11 @@ void Process::take_event(const std::string& frame) {
     if (last) return;
   }
   concluded_ = concluded_ || last;
+  if (event->kind == BenchEventKind::failed) {
+    // It was told to end: what it says of that is not why.
+    if (overdue_) event->message = overdue(options_.limits);
+    event->message = explain(event->message.value_or(""));
+  }
   emit({.run_id = run_id_, .bench = std::move(*event), .exit = {}});
 }
 
@@ -192,6 +206,27 @@ asio::awaitable<void> Process::read_output() {
 
 void Process::reader_ended() {
   if (--readers_ == 0) drained_.cancel();
+}
+
+void Process::end_when_overdue() {
+  if (!options_.limits.time) return;
+  time_.expires_after(*options_.limits.time);
+  time_.async_wait([weak = weak_from_this()](auto error) {
+    const auto process = weak.lock();
+    if (error || !process || process->finished_ || process->stopping_) return;
+    process->overdue_ = true;
+    log::warn("run {} {}", process->run_id_, overdue(process->options_.limits));
+    process->signal_group(SIGTERM);
+    process->time_.expires_after(process->options_.grace);
+    process->time_.async_wait([weak](auto again) {
+      if (const auto still = weak.lock(); !again && still && !still->finished_) still->signal_group(SIGKILL);
+    });
+  });
+}
+
+std::string Process::explain(std::string failure, std::optional<int> signal) const {
+  if (const auto limit = limit_met(options_.limits, failure, signal); !limit.empty()) failure += "; " + limit;
+  return failure;
 }
 
 void Process::tell(const std::string& line) {

@@ -9,10 +9,20 @@
 #include <string>
 #include <vector>
 
+#include "agents/limits.hh"
 #include "agents/protocol/messages.hh"
 #include "common/child.hh"
 
 namespace longhaul::agents {
+
+struct ProcessOptions {
+  std::vector<int> cpus;  ///< where it runs; empty: anywhere
+  ProcessLimits limits;
+  bool held = false;                            ///< it waits for Session::go, not for a server's address
+  Nanoseconds grace = std::chrono::seconds{2};  ///< between SIGTERM and SIGKILL when its time is over
+  /// Told how it ended, also where nobody wants its events any more.
+  std::function<void(const ChildExit&)> on_exit;
+};
 
 /// One run of longhaul-bench by the child contract (model/event.hh). Owned by shared_ptr: it supervises itself to the
 /// end of the process, whoever lets go of it.
@@ -23,10 +33,11 @@ class Process : public std::enable_shared_from_this<Process> {
   static constexpr std::size_t kMaxEvent = std::size_t{12} << 20;  ///< bytes; leaves room for the message round it
   static constexpr std::size_t kKeptOutput = 2048;                 ///< bytes of its standard error, the last
 
-  /// Starts it, confined to `cpus`, in a process group of its own. Throws std::system_error when it cannot be executed.
-  /// `sink` gets every event; exactly one bench event of kind record, unsupported or failed, then `exit`.
+  /// Starts it under its limits, in a process group of its own, with no privileges to gain. Throws std::system_error
+  /// when it cannot be executed. `sink` gets every event; exactly one bench event of kind record, unsupported or
+  /// failed, then `exit`.
   static std::shared_ptr<Process> start(boost::asio::any_io_executor executor, std::string run_id,
-                                        std::vector<std::string> arguments, const std::vector<int>& cpus, Sink sink);
+                                        std::vector<std::string> arguments, ProcessOptions options, Sink sink);
 
   /// Writes a line to its standard input, which ends with that. Throws std::system_error where it does not read any
   /// more or was told before.
@@ -34,6 +45,7 @@ class Process : public std::enable_shared_from_this<Process> {
 
   const std::string& run_id() const { return run_id_; }
   bool finished() const { return finished_; }
+  bool held() const { return options_.held; }
 
   /// SIGTERM, after `grace` SIGKILL; returns when the process is gone and its last event is with the sink.
   boost::asio::awaitable<void> stop(Nanoseconds grace);
@@ -43,11 +55,13 @@ class Process : public std::enable_shared_from_this<Process> {
   void abandon();
 
  private:
-  Process(boost::asio::any_io_executor executor, std::string run_id, Sink sink);
+  Process(boost::asio::any_io_executor executor, std::string run_id, ProcessOptions options, Sink sink);
   boost::asio::awaitable<void> supervise();
   boost::asio::awaitable<void> read_events();
   boost::asio::awaitable<void> read_output();
   void take_event(const std::string& frame);
+  void end_when_overdue();
+  std::string explain(std::string failure, std::optional<int> signal = {}) const;
   void reader_ended();
   void emit(RunEvent event);
   void signal_group(int signal) const;
@@ -55,6 +69,7 @@ class Process : public std::enable_shared_from_this<Process> {
   boost::asio::any_io_executor executor_;
   std::string run_id_;
   std::string program_;
+  ProcessOptions options_;
   Sink sink_;
   Child child_;
   OwnFd input_;
@@ -66,8 +81,10 @@ class Process : public std::enable_shared_from_this<Process> {
   int readers_ = 0;
   boost::asio::steady_timer drained_;
   boost::asio::steady_timer done_;
+  boost::asio::steady_timer time_;
   bool concluded_ = false;  ///< a record, unsupported or failed was relayed
   bool stopping_ = false;
+  bool overdue_ = false;  ///< its time was over before it was
   bool finished_ = false;
 };
 

@@ -23,6 +23,10 @@ namespace {
 
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::seconds kFarewell{2};  ///< for the last words to arrive
+/// A controller that asks and does not read the answers is not read any further beyond this, or they would fill our
+/// memory. A record may be longer; it is one.
+constexpr std::size_t kUnread = std::size_t{1} << 20;
+constexpr std::chrono::seconds kSlowReader{30};
 
 std::string host_and_port(const std::string& host, std::uint16_t port) {
   return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
@@ -34,17 +38,29 @@ ServerMessage error_message(std::string text) {
 
 }  // namespace
 
-Session::Session(NodeServices& node, std::shared_ptr<Stream> stream, Identity controller)
-    : node_(node), stream_(std::move(stream)), controller_(std::move(controller)) {}
+Session::Session(NodeServices& node, std::shared_ptr<Stream> stream, Identity controller, std::string from)
+    : node_(node),
+      stream_(std::move(stream)),
+      controller_(std::move(controller)),
+      from_(std::move(from)),
+      revocation_(node_.options.credentials, controller_.serial) {}
+
+AuditEvent Session::audit(AuditKind kind) const {
+  return {.event = kind, .controller = controller_.name, .serial = controller_.serial, .from = from_};
+}
 
 asio::awaitable<void> Session::run() {
   const auto self = shared_from_this();
   const auto executor = co_await asio::this_coro::executor;
   send({.kind = ServerMessageKind::hello,
         .hello = Hello{.node = node_.name, .version = version_text(), .lease = node_.options.lease.count()}});
+  node_.audit->write(audit(AuditKind::connected));
+  std::string reason;
   for (;;) {
+    co_await stream_->room(kUnread, kSlowReader);
     auto frame = co_await stream_->read(node_.options.lease);
     if (!frame) {
+      reason = frame.error().message;
       if (stream_->closed()) {
         log::info("controller {}: {}", controller_.name, frame.error().message);
       } else {
@@ -53,30 +69,44 @@ asio::awaitable<void> Session::run() {
       }
       break;
     }
+    // Heartbeats come every few seconds: so often it is looked at.
+    if (revocation_.revoked()) {
+      reason = "its certificate was revoked";
+      log::warn("controller {}: {}", controller_.name, reason);
+      send(error_message(fmt::format("the certificate of controller {} was revoked", controller_.name)));
+      break;
+    }
     auto request = request_from_json(*frame);
     if (!request) {
+      reason = request.error().message;
       log::warn("controller {}: bad message: {}", controller_.name, request.error().message);
       send(error_message(request.error().message));
       break;
     }
     if (unanswered_ >= node_.options.max_requests) {
-      send(error_message(fmt::format("{} requests wait for their answers already", unanswered_)));
+      reason = fmt::format("{} requests wait for their answers already", unanswered_);
+      send(error_message(reason));
       break;
     }
     ++unanswered_;
     asio::co_spawn(
         executor, [self, asked = std::move(*request)] { return self->serve(asked); }, asio::detached);
   }
-  let_go();
+  let_go(reason);
   co_await stream_->finish(kFarewell);
 }
 
 void Session::end(const std::string& reason) {
   stream_->close(reason);
-  let_go();
+  let_go(reason);
 }
 
-void Session::let_go() {
+void Session::let_go(const std::string& reason) {
+  if (alive_) {
+    auto event = audit(AuditKind::disconnected);
+    event.reason = reason;
+    node_.audit->write(std::move(event));
+  }
   alive_.reset();
   for (auto& [id, process] : runs_) process->abandon();
   runs_.clear();
@@ -120,6 +150,8 @@ asio::awaitable<Result<Reply>> Session::answer(Request request) {
       co_return co_await start(std::move(*request.start));
     case RequestKind::connect:
       co_return connect(*request.connect);
+    case RequestKind::go:
+      co_return go(*request.go);
     case RequestKind::stop:
       co_return co_await stop(std::move(*request.stop));
     case RequestKind::echo:
@@ -136,6 +168,19 @@ asio::awaitable<Result<Reply>> Session::answer(Request request) {
 }
 
 asio::awaitable<Result<Reply>> Session::start(StartRequest request) {
+  const auto self = shared_from_this();
+  const auto run_id = request.run_id;
+  auto reply = co_await start_process(std::move(request));
+  if (!reply) {
+    auto event = audit(AuditKind::refused);
+    event.run = run_id;
+    event.reason = reply.error().message;
+    node_.audit->write(std::move(event));
+  }
+  co_return reply;
+}
+
+asio::awaitable<Result<Reply>> Session::start_process(StartRequest request) {
   const auto self = shared_from_this();
   auto arguments = bench_command(node_.options.bench, request, node_.catalog);
   if (!arguments) co_return tl::unexpected(arguments.error());
@@ -161,10 +206,24 @@ asio::awaitable<Result<Reply>> Session::start(StartRequest request) {
   }
   if (runs_.contains(request.run_id)) co_return fail("run {} is running already", request.run_id);
   if (runs_.size() >= node_.options.max_runs) co_return fail("{} runs are there already", runs_.size());
-  auto process = Process::start(executor, request.run_id, std::move(*arguments), node_.options.cpus,
+  auto begun = audit(AuditKind::started);
+  begun.run = request.run_id;
+  begun.arguments = *arguments;
+  ProcessOptions options{.cpus = node_.options.cpus,
+                         .limits = node_.options.limits,
+                         .held = request.hold.value_or(false),
+                         .grace = node_.options.stop_grace,
+                         .on_exit = [log = node_.audit, ended = begun](const ChildExit& exit) mutable {
+                           ended.event = AuditKind::ended;
+                           ended.arguments.reset();
+                           ended.exit = exit.text();
+                           log->write(std::move(ended));
+                         }};
+  auto process = Process::start(executor, request.run_id, std::move(*arguments), std::move(options),
                                 [weak = weak_from_this()](RunEvent event) {
                                   if (const auto session = weak.lock()) session->relay(std::move(event));
                                 });
+  node_.audit->write(std::move(begun));
   node_.processes.push_back(process);
   runs_.emplace(request.run_id, std::move(process));
   co_return Reply{};
@@ -173,7 +232,23 @@ asio::awaitable<Result<Reply>> Session::start(StartRequest request) {
 Result<Reply> Session::connect(const ConnectRequest& request) {
   const auto it = runs_.find(request.run_id);
   if (it == runs_.end()) return fail("run {} is not there", request.run_id);
+  if (it->second->held()) return fail("run {} is held: it waits for its go, not for a server", request.run_id);
   it->second->tell(host_and_port(request.peer, request.peer_port) + "\n");
+  return Reply{};
+}
+
+Result<Reply> Session::go(const GoRequest& request) {
+  const auto it = runs_.find(request.run_id);
+  if (it == runs_.end()) return fail("run {} is not there", request.run_id);
+  if (!it->second->held()) return fail("run {} is not held", request.run_id);
+  if (!request.at) {
+    it->second->tell("go\n");
+    return Reply{};
+  }
+  if (const auto ahead = *request.at - observe::wall_time(); ahead > kMaxAhead)
+    return refuse("go.at: by the clock of node {} that is {} s ahead, at most {} are taken", node_.name,
+                  ahead / 1'000'000'000, kMaxAhead / 1'000'000'000);
+  it->second->tell(fmt::format("go {}\n", *request.at));
   return Reply{};
 }
 
@@ -181,6 +256,9 @@ asio::awaitable<Result<Reply>> Session::stop(StopRequest request) {
   const auto self = shared_from_this();
   if (const auto it = runs_.find(request.run_id); it != runs_.end()) {
     const auto process = it->second;
+    auto event = audit(AuditKind::stopped);
+    event.run = request.run_id;
+    if (!process->finished()) node_.audit->write(std::move(event));
     co_await process->stop(node_.options.stop_grace);
   }
   co_return Reply{};
@@ -214,7 +292,16 @@ asio::awaitable<Result<Reply>> Session::degen(longhaul::degen::Request request) 
                                     fmt::format("longhaul-agent {} for controller {}", node_.name, controller_.name));
   }
   const auto link = degen_;
+  auto event = audit(AuditKind::impairment);
+  event.request = boost::describe::enum_to_string(request.kind, "?");
+  event.engine = request.engine;
+  event.parameters = request.parameters;
+  const bool changes =
+      request.kind == longhaul::degen::RequestKind::apply || request.kind == longhaul::degen::RequestKind::clear;
   auto reply = co_await link->request(std::move(request));
+  if (!reply) event.reason = reply.error().message;
+  if (reply && !reply->ok) event.reason = reply->error.value_or("");
+  if (changes) node_.audit->write(std::move(event));
   if (!reply) co_return tl::unexpected(reply.error());
   co_return Reply{.degen = std::move(*reply)};
 }

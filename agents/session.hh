@@ -17,7 +17,7 @@ namespace longhaul::agents {
 class Session : public std::enable_shared_from_this<Session> {
  public:
   /// `stream`: after the handshake, which has proved that `controller` is one.
-  Session(NodeServices& node, std::shared_ptr<Stream> stream, Identity controller);
+  Session(NodeServices& node, std::shared_ptr<Stream> stream, Identity controller, std::string from);
 
   /// Says hello and serves until the connection ends, the lease does or a message is bad.
   boost::asio::awaitable<void> run();
@@ -28,17 +28,22 @@ class Session : public std::enable_shared_from_this<Session> {
   boost::asio::awaitable<void> serve(Request request);
   boost::asio::awaitable<Result<Reply>> answer(Request request);
   boost::asio::awaitable<Result<Reply>> start(StartRequest request);
+  boost::asio::awaitable<Result<Reply>> start_process(StartRequest request);
   Result<Reply> connect(const ConnectRequest& request);
   boost::asio::awaitable<Result<Reply>> stop(StopRequest request);
   boost::asio::awaitable<Result<Reply>> degen(longhaul::degen::Request request);
+  Result<Reply> go(const GoRequest& request);
   Result<Reply> echo(const EchoRequest& request);
   void relay(RunEvent event);
   void send(ServerMessage message);
-  void let_go();
+  void let_go(const std::string& reason);
+  AuditEvent audit(AuditKind kind) const;
 
   NodeServices& node_;
   std::shared_ptr<Stream> stream_;
   Identity controller_;
+  std::string from_;
+  RevocationWatch revocation_;
   std::size_t unanswered_ = 0;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);  ///< gone when the session is over: ends its probing
   std::map<std::string, std::shared_ptr<Process>> runs_;

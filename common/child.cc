@@ -1,12 +1,14 @@
 #include "common/child.hh"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,6 +33,35 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 ChildExit from_status(int status) {
   if (WIFSIGNALED(status)) return {.code = {}, .signal = WTERMSIG(status)};
   return {.code = WEXITSTATUS(status), .signal = {}};
+}
+
+// The next three run between fork and exec, too.
+bool limit(const ChildLimit& asked) {
+  const auto resource = static_cast<decltype(RLIMIT_CORE)>(asked.resource);
+  rlimit now{};
+  if (::getrlimit(resource, &now) != 0) return false;
+  rlimit then{};
+  then.rlim_max = std::min<rlim_t>(asked.hard, now.rlim_max);
+  then.rlim_cur = std::min<rlim_t>(asked.soft, then.rlim_max);
+  return ::setrlimit(resource, &then) == 0;
+}
+
+bool gain_nothing() {
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return false;
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+  if (::syscall(SYS_capget, &header, data) != 0) return false;
+  for (auto& part : data) part.inheritable = 0;
+  return ::syscall(SYS_capset, &header, data) == 0;
+}
+
+// Without it the child is as good as others: no reason not to run it.
+void expect_to_go_first() {
+  const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  [[maybe_unused]] const auto written = ::write(file, "1000", 4);
+  ::close(file);
 }
 
 // Runs in the child between fork and exec: only async-signal-safe calls. Reports errno through `report`.
@@ -62,6 +93,11 @@ ChildExit from_status(int status) {
   for (std::size_t i = 0; i < n; ++i) {
     if (::dup2(moved[i], options.descriptors[i].second) < 0) give_up();
   }
+  if (options.expendable) expect_to_go_first();
+  // Last: what was done above must not meet them.
+  for (const auto& one : options.limits)
+    if (!limit(one)) give_up();
+  if (options.gains_nothing && !gain_nothing()) give_up();
   ::execvpe(argv[0], argv, envp);
   give_up();
   ::_exit(127);

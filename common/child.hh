@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,13 @@ struct ChildExit {
   std::string text() const;  ///< "exit code 3" or "killed by signal 9 (Killed)"
 };
 
+/// A resource limit of setrlimit(2). Where our own hard limit is lower, that one holds.
+struct ChildLimit {
+  int resource = 0;  ///< RLIMIT_...
+  std::uint64_t soft = 0;
+  std::uint64_t hard = 0;
+};
+
 struct ChildOptions {
   std::vector<std::string> arguments;            ///< argv; [0] is looked up on PATH when it has no slash
   std::vector<std::pair<int, int>> descriptors;  ///< (ours, the child's number); all others are closed on exec
@@ -27,6 +35,11 @@ struct ChildOptions {
   std::string working_directory;                 ///< empty: ours
   bool die_with_parent = true;                   ///< SIGKILL when the spawning THREAD ends (prctl(2))
   bool new_process_group = false;                ///< so that a terminal's Ctrl-C does not reach it
+  std::vector<ChildLimit> limits;
+  /// What it executes gains nothing: no_new_privs is set, its inheritable and ambient capabilities are empty.
+  bool gains_nothing = false;
+  /// Where the machine runs out of memory it ends before others (oom_score_adj 1000).
+  bool expendable = false;
 };
 
 /// Move-only owner of a running child. The destructor kills (SIGKILL) and reaps a child that still runs.

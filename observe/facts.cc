@@ -57,10 +57,6 @@ constexpr std::array kSysctls = {
     "vm.swappiness",
 };
 
-std::int64_t memory_bytes() {
-  return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
-}
-
 // Asking takes no privilege; a sandbox may forbid the call all the same.
 std::optional<bool> clock_synchronised() {
   timex query{};
@@ -70,6 +66,10 @@ std::optional<bool> clock_synchronised() {
 }
 
 }  // namespace
+
+std::int64_t memory_bytes() {
+  return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
+}
 
 std::string cpu_model(std::string_view cpuinfo) {
   for (const std::string_view key : {"model name", "Model", "Hardware", "cpu"}) {

@@ -24,6 +24,9 @@ std::vector<RdmaFacts> rdma_links();
 /// The kernel's boot id: equal where two processes share clock and processors; empty where it tells none.
 std::string boot_id();
 
+/// The machine's memory.
+std::int64_t memory_bytes();
+
 /// "model name" of /proc/cpuinfo ("Model", "Hardware" on other architectures); empty when it has none.
 std::string cpu_model(std::string_view cpuinfo);
 

@@ -86,6 +86,22 @@ std::string verify_error(const SSL* ssl) {
   return result == X509_V_OK ? "" : ::X509_verify_cert_error_string(result);
 }
 
+bool RevocationWatch::revoked() {
+  auto now = fingerprint(credentials_);
+  if (now == seen_) return false;
+  const auto file = crl_file(credentials_);
+  std::error_code error;
+  if (fs::exists(file, error) || error) {
+    auto list = read_revocation_list(file);
+    if (!list) return false;
+    auto* const entries = ::X509_CRL_get_REVOKED(list->get());
+    for (int i = 0; i < sk_X509_REVOKED_num(entries); ++i)
+      if (serial_text(::X509_REVOKED_get0_serialNumber(sk_X509_REVOKED_value(entries, i))) == serial_) return true;
+  }
+  seen_ = std::move(now);
+  return false;
+}
+
 std::string fingerprint(const Credentials& credentials) {
   std::string text;
   for (const auto& file : {credentials.ca, credentials.cert, credentials.key, crl_file(credentials).string()}) {

@@ -42,4 +42,20 @@ std::string verify_error(const SSL* ssl);
 /// Changes when a file of the credentials does (its time or size): when to make a new context.
 std::string fingerprint(const Credentials& credentials);
 
+/// Says when a peer that was let in has been revoked since: a connection would outlive its certificate by days.
+class RevocationWatch {
+ public:
+  RevocationWatch(Credentials credentials, std::string serial)
+      : credentials_(std::move(credentials)), serial_(std::move(serial)) {}
+
+  /// Does the list name it by now? Reads crl.pem when a file of the credentials has changed, else costs some stat(2). A
+  /// list that cannot be read (it is being written) is read again the next time; new peers are refused meanwhile.
+  bool revoked();
+
+ private:
+  Credentials credentials_;
+  std::string serial_;
+  std::string seen_;  ///< the files when the list was read
+};
+
 }  // namespace longhaul::agents

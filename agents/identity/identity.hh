@@ -16,7 +16,9 @@ BOOST_DESCRIBE_ENUM(PeerRole, controller, agent)
 struct Identity {
   PeerRole role = PeerRole::agent;
   std::string name;
-  bool operator==(const Identity&) const = default;
+  std::string serial = {};  ///< of the certificate that says so, hexadecimal; empty: it came from none
+  /// The same holder, by whichever certificate.
+  bool operator==(const Identity& other) const { return role == other.role && name == other.name; }
 };
 
 std::string to_uri(const Identity& identity);

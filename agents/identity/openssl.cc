@@ -58,6 +58,14 @@ Result<RevocationList> read_revocation_list(const std::filesystem::path& file) {
                               [](BIO* bio) { return ::PEM_read_bio_X509_CRL(bio, nullptr, no_pass_phrase, nullptr); });
 }
 
+std::string serial_text(const ASN1_INTEGER* serial) {
+  const Number number{::ASN1_INTEGER_to_BN(serial, nullptr)};
+  require(number != nullptr, "reading a serial number");
+  const Text text{::BN_bn2hex(number.get())};
+  require(text != nullptr, "reading a serial number");
+  return text.get();
+}
+
 Result<Identity> identity_of(const X509* certificate) {
   const Names names{
       static_cast<GENERAL_NAMES*>(::X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr))};
@@ -66,8 +74,10 @@ Result<Identity> identity_of(const X509* certificate) {
       const auto* name = sk_GENERAL_NAME_value(names.get(), i);
       if (name->type != GEN_URI) continue;
       const auto* text = name->d.uniformResourceIdentifier;
-      return identity_from_uri({reinterpret_cast<const char*>(::ASN1_STRING_get0_data(text)),
-                                static_cast<std::size_t>(::ASN1_STRING_length(text))});
+      auto identity = identity_from_uri({reinterpret_cast<const char*>(::ASN1_STRING_get0_data(text)),
+                                         static_cast<std::size_t>(::ASN1_STRING_length(text))});
+      if (identity) identity->serial = serial_text(::X509_get0_serialNumber(certificate));
+      return identity;
     }
   }
   return refuse("the certificate names no longhaul identity (issue it by `longhaul pki issue`)");

@@ -34,6 +34,11 @@ using Number = std::unique_ptr<BIGNUM, Deleter<BN_free>>;
 using Time = std::unique_ptr<ASN1_TIME, Deleter<ASN1_TIME_free>>;
 using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
 
+struct TextDeleter {
+  void operator()(char* text) const { OPENSSL_free(text); }
+};
+using Text = std::unique_ptr<char, TextDeleter>;
+
 /// The oldest error of this thread's queue as text; empties the queue.
 std::string last_error();
 
@@ -44,6 +49,9 @@ void require(bool ok, const char* attempted);
 Result<Certificate> read_certificate(const std::filesystem::path& file);
 Result<Key> read_key(const std::filesystem::path& file);
 Result<RevocationList> read_revocation_list(const std::filesystem::path& file);
+
+/// A certificate's number in hexadecimal, as `openssl x509 -serial` prints it.
+std::string serial_text(const ASN1_INTEGER* serial);
 
 /// The identity in a certificate's subjectAltName.
 Result<Identity> identity_of(const X509* certificate);

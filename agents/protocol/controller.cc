@@ -308,6 +308,13 @@ Awaitable<Result<void>> Controller::connect_client(ConnectRequest connect) {
   return no_body(Link::call(link_, std::move(request)));
 }
 
+Awaitable<Result<void>> Controller::go(std::string run_id, std::optional<std::int64_t> at) {
+  Request request;
+  request.kind = RequestKind::go;
+  request.go = GoRequest{.run_id = std::move(run_id), .at = at};
+  return no_body(Link::call(link_, std::move(request)));
+}
+
 Awaitable<Result<void>> Controller::stop(std::string run_id) {
   Request request;
   request.kind = RequestKind::stop;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "agents/identity/credentials.hh"
@@ -48,6 +49,9 @@ class Controller {
   Awaitable<Result<void>> start(StartRequest request);
   /// Lets a client that was started go on to its server.
   Awaitable<Result<void>> connect_client(ConnectRequest request);
+  /// Lets a run that is held (StartRequest::hold) open its window, at once or at a time of the node's clock. It has
+  /// said `ready` when it is waiting for that.
+  Awaitable<Result<void>> go(std::string run_id, std::optional<std::int64_t> at = {});
   /// Ends a run (SIGTERM, then SIGKILL); returns when it is gone. A run that is gone already is no error.
   Awaitable<Result<void>> stop(std::string run_id);
   /// The run's next event, oldest first. The last has `exit`. A time-out is an error (and loses nothing).

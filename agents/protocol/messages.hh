@@ -23,12 +23,14 @@
 namespace longhaul::agents {
 
 /// Raised with every change that an older peer would misread. Peers of another version are refused by both sides.
-inline constexpr int kProtocol = 2;
+inline constexpr int kProtocol = 3;
 
 inline constexpr std::size_t kMaxRequest = std::size_t{256} << 10;  ///< bytes; what a controller may send in one frame
 inline constexpr std::int64_t kMaxProbes = 100'000;                 ///< in one request
 inline constexpr std::int64_t kMinProbeInterval = 100'000;          ///< ns
 inline constexpr std::int64_t kMaxProbeTime = 600'000'000'000;  ///< ns that one request may take, its time-out included
+
+inline constexpr std::int64_t kMaxAhead = 60'000'000'000;  ///< ns that a start can be told in advance
 
 struct Hello {
   int protocol = kProtocol;
@@ -39,17 +41,19 @@ struct Hello {
 BOOST_DESCRIBE_STRUCT(Hello, (), (protocol, node, version, lease))
 
 /// Start longhaul-bench. Only workloads of the catalog, with parameters that their spec admits. A client waits until a
-/// ConnectRequest names its server: so it can be started before there is one. A local one measures at once.
+/// ConnectRequest names its server: so it can be started before there is one. A local one measures at once, or where it
+/// is held, when a GoRequest lets it.
 struct StartRequest {
   std::string run_id;  ///< names the run in events and in stop; at most one run of a name at a time
   Role role = Role::client;
   std::string workload;
-  Parameters parameters;  ///< the workload's axes only; the server is told by its client and gets none
-  std::string transport;  ///< tcp or rdma; empty: a local one that has none
-  std::string device;     ///< RDMA device; empty: the workload's choice
-  std::string bind;       ///< source (client), listening (server) or own (local) address
+  Parameters parameters;          ///< the workload's axes only; the server is told by its client and gets none
+  std::string transport;          ///< tcp or rdma; empty: a local one that has none
+  std::string device;             ///< RDMA device; empty: the workload's choice
+  std::string bind;               ///< source (client), listening (server) or own (local) address
+  std::optional<bool> hold = {};  ///< local only: it gets ready, says so and opens its window when it is let go
 };
-BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind))
+BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind, hold))
 
 /// Tell a client that was started where its server is. Once a run.
 struct ConnectRequest {
@@ -58,6 +62,15 @@ struct ConnectRequest {
   std::uint16_t peer_port = 0;  ///< of the server's `ready` event
 };
 BOOST_DESCRIBE_STRUCT(ConnectRequest, (), (run_id, peer, peer_port))
+
+/// Let a run that is held open its window. Once a run. With `at` nodes whose clocks agree start together, however long
+/// it takes to tell them all.
+struct GoRequest {
+  std::string run_id;
+  std::optional<std::int64_t>
+      at;  ///< CLOCK_REALTIME ns at the node, kMaxAhead from now at most; absent or past: at once
+};
+BOOST_DESCRIBE_STRUCT(GoRequest, (), (run_id, at))
 
 struct StopRequest {
   std::string run_id;
@@ -88,8 +101,8 @@ struct ProbeResult {
 };
 BOOST_DESCRIBE_STRUCT(ProbeResult, (), (session, sent, round_trips))
 
-enum class RequestKind { heartbeat, facts, start, connect, stop, echo, probe, degen };
-BOOST_DESCRIBE_ENUM(RequestKind, heartbeat, facts, start, connect, stop, echo, probe, degen)
+enum class RequestKind { heartbeat, facts, start, connect, go, stop, echo, probe, degen };
+BOOST_DESCRIBE_ENUM(RequestKind, heartbeat, facts, start, connect, go, stop, echo, probe, degen)
 
 /// `kind` says which one of the bodies is there.
 struct Request {
@@ -97,12 +110,13 @@ struct Request {
   RequestKind kind = RequestKind::heartbeat;
   std::optional<StartRequest> start;
   std::optional<ConnectRequest> connect;
+  std::optional<GoRequest> go;
   std::optional<StopRequest> stop;
   std::optional<EchoRequest> echo;
   std::optional<ProbeRequest> probe;
   std::optional<longhaul::degen::Request> degen;  ///< passed on to the node's degen
 };
-BOOST_DESCRIBE_STRUCT(Request, (), (id, kind, start, connect, stop, echo, probe, degen))
+BOOST_DESCRIBE_STRUCT(Request, (), (id, kind, start, connect, go, stop, echo, probe, degen))
 
 struct Failure {
   std::string message;

@@ -112,9 +112,20 @@ asio::awaitable<void> Stream::write_outbox() {
     const auto [error, size] = co_await asio::async_write(stream_, source, kTuple);
     outbox_bytes_ -= frame.size() - 4;  // the frame's header was not counted
     if (error) close(explain(error));
+    flushed_.cancel();
   }
   writing_ = false;
   flushed_.cancel();
+}
+
+asio::awaitable<void> Stream::room(std::size_t limit, Nanoseconds timeout) {
+  const auto self = shared_from_this();
+  if (outbox_bytes_ <= limit || closed()) co_return;
+  const Deadline deadline{*this, timeout, "the peer does not read"};
+  while (outbox_bytes_ > limit && writing_ && !closed()) {
+    flushed_.expires_after(timeout);
+    (void)co_await flushed_.async_wait(kTuple);
+  }
 }
 
 asio::awaitable<void> Stream::flush(Nanoseconds timeout) {

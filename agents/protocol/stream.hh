@@ -39,6 +39,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Queues a frame; never waits. Nothing is sent on a closed stream.
   void send(std::string payload);
 
+  /// Waits until at most `limit` bytes are queued, at most `timeout`, else closes.
+  boost::asio::awaitable<void> room(std::size_t limit, Nanoseconds timeout);
+
   /// Waits until all that was queued is with the kernel, at most `timeout`, else closes.
   boost::asio::awaitable<void> flush(Nanoseconds timeout);
 

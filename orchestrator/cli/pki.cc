@@ -61,6 +61,7 @@ int list(const Options& options) {
     rows.push_back({{"file", one.file.string()},
                     {"role", role},
                     {"name", one.identity.name},
+                    {"serial", one.identity.serial},
                     {"expires", one.expires},
                     {"state", state}});
     text += fmt::format("{}{:10} {:20} {:8} until {}  {}", text.empty() ? "" : "\n", role, one.identity.name, state,

@@ -105,6 +105,21 @@ TEST_F(Access, RevocationNeedsNoRestart) {
   EXPECT_THAT(connect_error(controller_, node()), HasSubstr("certificate revoked"));
 }
 
+TEST_F(Access, RevocationEndsASessionThatIsOpen) {
+  open_agent();
+  const auto other = issue(PeerRole::controller, "other");
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    CO_VALUE(facts, co_await controller.facts());
+    CO_VALUE(unmoved, co_await Controller::connect(node(), other));
+    EXPECT_TRUE(pki_revoke(pki_, controller_.cert));
+    const auto after = co_await controller.facts();
+    CO_REQUIRE(!after);
+    EXPECT_THAT(after.error().message, HasSubstr("the certificate of controller me was revoked"));
+    CO_VALUE(still, co_await unmoved.facts());
+  });
+}
+
 TEST_F(Access, TheNodeMustBeTheOneThatWasMeant) {
   open_agent();
   auto other = node();

@@ -35,5 +35,8 @@ case $mode in
   told)
     read -r where
     emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"told $where\"}" ;;
+  spin) while :; do :; done ;;
+  limits)
+    emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"$(cat /proc/$$/limits /proc/$$/status /proc/$$/oom_score_adj | tr -s '\n\t ' ' ' | tr -d '\"')\"}" ;;
   descriptors) emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"$(readlink /proc/$$/fd/[1-9]* | tr '\n' ' ')\"}" ;;
 esac

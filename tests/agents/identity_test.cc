@@ -118,6 +118,8 @@ TEST_F(Pki, BothSidesKnowEachOther) {
   EXPECT_EQ(result.version, "TLSv1.3");
   ASSERT_TRUE(result.seen_by_server);
   EXPECT_EQ(*result.seen_by_server, (Identity{PeerRole::controller, "me"}));
+  EXPECT_THAT(result.seen_by_server->serial, ::testing::MatchesRegex("[0-9A-F]{32}"));
+  EXPECT_NE(result.seen_by_server->serial, result.seen_by_client->serial);
   EXPECT_EQ(*result.seen_by_client, (Identity{PeerRole::agent, "node"}));
 }
 

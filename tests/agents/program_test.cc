@@ -4,78 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <sstream>
-
-#include "common/child.hh"
-#include "tests/agents/support.hh"
+#include "tests/agents/program.hh"
 
 namespace longhaul::agents {
 namespace {
 
 using namespace testing_support;
 using ::testing::HasSubstr;
-
-constexpr const char* kProgram = LONGHAUL_BINARY_DIR "/bin/longhaul-agent";
-
-class Program : public AgentTest {
- protected:
-  struct Started {
-    Child child;
-    std::string log;
-  };
-
-  std::vector<std::string> arguments(const std::string& listen = "127.0.0.1:0") const {
-    return {kProgram,
-            "--node",
-            "node",
-            "--listen",
-            listen,
-            "--ca",
-            options_.credentials.ca,
-            "--cert",
-            options_.credentials.cert,
-            "--key",
-            options_.credentials.key,
-            "--bench",
-            options_.bench};
-  }
-
-  Started start(const std::vector<std::string>& arguments) {
-    const auto log = (directory_.path() / "agent.log").string();
-    const OwnFd file{::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
-    return {.child = Child{{.arguments = arguments,
-                            .descriptors = {{file.get(), STDOUT_FILENO}, {file.get(), STDERR_FILENO}},
-                            .environment = {},
-                            .working_directory = {}}},
-            .log = log};
-  }
-
-  static std::string text(const std::string& file) {
-    std::ostringstream all;
-    all << std::ifstream(file).rdbuf();
-    return all.str();
-  }
-
-  /// The port of its first line; 0 when it does not come.
-  std::uint16_t port_of(Started& started) {
-    std::uint16_t port = 0;
-    eventually([&] {
-      const auto log = text(started.log);
-      const auto at = log.find(" port ");
-      if (at != std::string::npos && log.find('\n', at) != std::string::npos)
-        port = static_cast<std::uint16_t>(std::stoi(log.substr(at + 6)));
-      return port != 0 || !started.child.running() || started.child.poll();
-    });
-    EXPECT_NE(port, 0) << text(started.log);
-    return port;
-  }
-
-  std::pair<int, std::string> refusal(const std::vector<std::string>& arguments) {
-    auto started = start(arguments);
-    const auto ended = started.child.wait(20s);
-    return {ended ? ended->code.value_or(-1) : -2, text(started.log)};
-  }
-};
 
 TEST_F(Program, ServesAndStopsWithItsChildren) {
   auto started = start(arguments());
@@ -237,6 +172,10 @@ TEST_F(Program, RefusalsNameTheRemedy) {
   expect(with("--bench", "/no/bench"), 2, "--bench: /no/bench: No such file or directory");
   expect(with("--cpus", "a-b"), 2, "--cpus: expected a list of processors");
   expect(with("--cpus", "1000"), 1, "processors 1000");
+  expect(with("--limit-memory", "lots"), 2, "--limit-memory: expected a size");
+  expect(with("--limit-time", "soon"), 2, "--limit-time: expected a duration");
+  expect(with("--limit-cpu", "-1s"), 2, "--limit-cpu: ");
+  expect(with("--audit", "/no/audit.jsonl"), 2, "--audit /no/audit.jsonl: No such file or directory");
   expect(with("--frobnicate", "x"), 2, "frobnicate");
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <system_error>
@@ -30,6 +31,24 @@ TEST(Child, ReportsSignals) {
   const auto ended = child.wait(seconds{10});
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->signal, SIGKILL);
+}
+
+TEST(Child, KeepsItsLimits) {
+  auto options = shell("ulimit -Sn; ulimit -Hn; ulimit -Sc; grep -c 'NoNewPrivs:.*1' /proc/self/status");
+  options.limits = {{.resource = RLIMIT_NOFILE, .soft = 200, .hard = 300}, {.resource = RLIMIT_CORE}};
+  options.gains_nothing = true;
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const OwnFd read_end{ends[0]};
+  {
+    const OwnFd write_end{ends[1]};
+    options.descriptors = {{write_end.get(), STDOUT_FILENO}};
+    Child child{options};
+    ASSERT_TRUE(child.wait(seconds{10}));
+  }
+  char text[64] = {};
+  ASSERT_GT(::read(read_end.get(), text, sizeof text - 1), 0);
+  EXPECT_STREQ(text, "200\n300\n0\n1\n");
 }
 
 TEST(Child, AMissingProgramIsAnErrorNotAnExitCode) {
