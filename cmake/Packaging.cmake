@@ -43,6 +43,8 @@ function(longhaul_service component unit sysusers)
 endfunction()
 longhaul_service(agent longhaul-agent longhaul-agent)
 longhaul_service(degen degen longhaul-degen)
+# Outside any prefix, hence of the package alone.
+install(FILES packaging/logrotate/longhaul-agent DESTINATION /etc/logrotate.d COMPONENT agent EXCLUDE_FROM_ALL)
 
 # A checkout serves as a collection too: ANSIBLE_COLLECTIONS_PATH=build/<preset>
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/ansible_collections/longhaul)

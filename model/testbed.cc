@@ -1,14 +1,22 @@
 #include "model/testbed.hh"
 
+#include <tuple>
+
 #include "model/codec.hh"
 
 namespace longhaul {
 namespace {
 
+struct AttachmentVars {
+  std::string path, netdev, address;
+  std::optional<std::string> device, provider;  // none: for sockets alone
+};
+BOOST_DESCRIBE_STRUCT(AttachmentVars, (), (path, netdev, address, device, provider))
+
 struct HostVars {
   std::string ansible_host;
   std::uint16_t longhaul_port = 0;
-  std::vector<Attachment> longhaul_attachments;
+  std::vector<AttachmentVars> longhaul_attachments;
   std::vector<RouterLink> longhaul_links;
 };
 BOOST_DESCRIBE_STRUCT(HostVars, (), (ansible_host, longhaul_port, longhaul_attachments, longhaul_links))
@@ -17,6 +25,12 @@ struct Group {
   std::map<std::string, HostVars> hosts;
 };
 BOOST_DESCRIBE_STRUCT(Group, (), (hosts))
+
+// Whoever else is in the inventory (controllers, monitoring) is not asked for what nodes have.
+struct Groups {
+  std::optional<Group> clients, servers, routers;
+};
+BOOST_DESCRIBE_STRUCT(Groups, (), (clients, servers, routers))
 
 struct Vars {
   std::optional<std::string> longhaul_topology;
@@ -29,7 +43,7 @@ BOOST_DESCRIBE_STRUCT(Vars, (), (longhaul_topology, longhaul_emulated, longhaul_
 
 struct All {
   std::optional<Vars> vars;
-  std::map<std::string, Group> children;
+  Groups children;
 };
 BOOST_DESCRIBE_STRUCT(All, (), (vars, children))
 
@@ -75,22 +89,28 @@ Result<Testbed> testbed_from_inventory(std::string_view inventory_json) {
   testbed.ca = vars.longhaul_ca.value_or("");
   testbed.cert = vars.longhaul_cert.value_or("");
   testbed.key = vars.longhaul_key.value_or("");
-  const std::pair<const char*, Role> groups[] = {
-      {"clients", Role::client}, {"servers", Role::server}, {"routers", Role::router}};
-  for (const auto& [group, role] : groups) {
-    const auto it = inventory->all.children.find(group);
-    if (it == inventory->all.children.end() || it->second.hosts.empty()) {
+  const auto& children = inventory->all.children;
+  const std::tuple<const char*, const std::optional<Group>*, Role> groups[] = {
+      {"clients", &children.clients, Role::client},
+      {"servers", &children.servers, Role::server},
+      {"routers", &children.routers, Role::router}};
+  for (const auto& [name_of_group, group, role] : groups) {
+    if (!*group || (*group)->hosts.empty()) {
       if (role == Role::router) continue;  // a LAN has none
-      return refuse("inventory: group '{}' is missing or empty", group);
+      return refuse("inventory: group '{}' is missing or empty", name_of_group);
     }
-    for (const auto& [name, host] : it->second.hosts) {
+    for (const auto& [name, host] : (*group)->hosts) {
       if (testbed.find(name) != nullptr) return refuse("inventory: host {} is in two groups", name);
-      testbed.nodes.push_back({.name = name,
-                               .role = role,
-                               .host = host.ansible_host,
-                               .port = host.longhaul_port,
-                               .attachments = host.longhaul_attachments,
-                               .links = host.longhaul_links});
+      Node node{.name = name,
+                .role = role,
+                .host = host.ansible_host,
+                .port = host.longhaul_port,
+                .attachments = {},
+                .links = host.longhaul_links};
+      for (const auto& one : host.longhaul_attachments)
+        node.attachments.push_back(
+            {one.path, one.netdev, one.address, one.device.value_or(""), one.provider.value_or("")});
+      testbed.nodes.push_back(std::move(node));
     }
   }
   return testbed;

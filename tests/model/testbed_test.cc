@@ -26,6 +26,18 @@ TEST(Testbed, ReadsAnInventory) {
   EXPECT_EQ(attachment->netdev, "a1");
 }
 
+TEST(Testbed, OthersInTheInventoryAreNotAskedForWhatNodesHave) {
+  const auto testbed = testbed_from_inventory(
+      R"({"all":{"children":{"controllers":{"hosts":{"localhost":{"ansible_connection":"local"},"other":null}},
+      "clients":{"hosts":{"c":{"ansible_host":"h","longhaul_port":1,"longhaul_attachments":[
+        {"path":"wan","netdev":"e0","address":"10.0.0.1","gateway":"10.0.0.2"}]}}},
+      "servers":{"hosts":{"s":{"ansible_host":"h","longhaul_port":2}}}}}})");
+  ASSERT_TRUE(testbed) << testbed.error().message;
+  ASSERT_EQ(testbed->nodes.size(), 2U);
+  EXPECT_EQ(testbed->nodes[0].attachments[0].netdev, "e0");  // for sockets alone
+  EXPECT_EQ(testbed->nodes[0].attachments[0].device, "");
+}
+
 TEST(Testbed, AMissingProviderListsWhatThereIs) {
   const auto testbed = testbed_from_inventory(kInventory);
   const auto refused = find_attachment(*testbed->find("client"), "wan", "mlx5");

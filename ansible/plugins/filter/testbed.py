@@ -1,0 +1,270 @@
+# Copyright: the longhaul authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the roles decide: pure functions of the inventory and of what node_facts and path_facts have seen."""
+
+DOCUMENTATION = r"""
+---
+name: testbed
+short_description: Decisions of longhaul's roles
+description: Pairs of attachments, problems of nodes and paths with their remedies, certificates that are due.
+"""
+
+import datetime
+import json
+
+SOFTWARE = ("rxe", "siw")
+
+
+def _names(items):
+    return ", ".join(sorted(items)) or "none"
+
+
+def _members(groups, *names):
+    return [host for name in names for host in groups.get(name, [])]
+
+
+def _facts(hostvars, host):
+    return hostvars[host].get("longhaul_node") or {}
+
+
+def _firsts(attachments):
+    """As the orchestrator chooses: of several with the same path and provider, the first."""
+    found = {}
+    for one in attachments:
+        found.setdefault((one["path"], one.get("provider", "")), one)
+    return found
+
+
+def pairs(host, hostvars, groups):
+    """The attachments of `host`, each with its counterpart on every node of the opposite role."""
+    peers = groups.get("servers" if host in groups.get("clients", []) else "clients", [])
+    if host not in _members(groups, "clients", "servers"):
+        return []
+    own = _firsts(hostvars[host].get("longhaul_attachments", []))
+    found = []
+    for peer in peers:
+        for key, far in _firsts(hostvars[peer].get("longhaul_attachments", [])).items():
+            if key in own:
+                near = own[key]
+                found.append(
+                    {
+                        "path": near["path"],
+                        "provider": near.get("provider", ""),
+                        "netdev": near["netdev"],
+                        "address": near["address"],
+                        "device": near.get("device", ""),
+                        "gateway": near.get("gateway", ""),
+                        "peer": peer,
+                        "peer_address": far["address"],
+                        "peer_device": far.get("device", ""),
+                    }
+                )
+    return found
+
+
+def interface_problems(host, hostvars):
+    """Interfaces and addresses that the inventory names and the node has not. Empty where there is no `ip` yet."""
+    there = _facts(hostvars, host).get("interfaces")
+    if there is None:
+        return []
+    found = []
+
+    def missing(name, what, where):
+        found.append(
+            f"{host}: network interface {name} ({what}) is not there; it has {_names(there)}. "
+            f"Remedy: correct {where} in the inventory"
+        )
+
+    for one in hostvars[host].get("longhaul_attachments", []):
+        name = one["netdev"]
+        if name not in there:
+            missing(name, "path " + one["path"], "longhaul_attachments")
+        elif one["address"] not in there[name]["addresses"]:
+            found.append(
+                f"{host}: {name} has not the address {one['address']} but {_names(there[name]['addresses'])}. Remedy: "
+                f"give it that address in the machine's own network configuration, or correct longhaul_attachments"
+            )
+        elif not there[name]["up"]:
+            found.append(f"{host}: {name} is down. Remedy: bring it up in the machine's own network configuration")
+    for link in hostvars[host].get("longhaul_links", []):
+        for side in ("client_side", "server_side"):
+            if link[side] not in there:
+                missing(link[side], side, "longhaul_links")
+    return found
+
+
+def mtu_problems(host, hostvars, groups):
+    """All interfaces of a path should take packets of one size. Says so to every host that is on such a path."""
+    found = {}
+
+    def note(path, name, netdev):
+        nic = (_facts(hostvars, name).get("interfaces") or {}).get(netdev)
+        if nic is not None:
+            found.setdefault(path, {}).setdefault(nic["mtu"], []).append((name, netdev))
+
+    for name in _members(groups, "clients", "servers", "routers"):
+        for one in hostvars[name].get("longhaul_attachments", []):
+            note(one["path"], name, one["netdev"])
+        for link in hostvars[name].get("longhaul_links", []):
+            note("wan", name, link["client_side"])
+            note("wan", name, link["server_side"])
+    problems = []
+    for path, mtus in sorted(found.items()):
+        if len(mtus) < 2 or not any(name == host for who in mtus.values() for name, netdev in who):
+            continue
+        text = "; ".join(
+            f"{mtu} on " + ", ".join(f"{name} {netdev}" for name, netdev in who) for mtu, who in sorted(mtus.items())
+        )
+        problems.append(
+            f"{host}: the MTUs on path {path} differ: {text}. Remedy: the same everywhere, in the machines' own network "
+            f"configuration (ip link set IF mtu N until then): large packets would be lost or cut"
+        )
+    return problems
+
+
+def rdma_problems(host, hostvars):
+    """RDMA devices that cannot be had on this node. Links of rxe and siw that are not there yet are none."""
+    facts = _facts(hostvars, host)
+    there = facts.get("rdma", {})
+    found = []
+    carried = {}
+    for one in hostvars[host].get("longhaul_attachments", []):
+        device, provider, netdev = one.get("device", ""), one.get("provider", ""), one["netdev"]
+        if not device:
+            if provider:
+                found.append(
+                    f"{host}: the attachment {netdev} has a provider ({provider}) and no device. "
+                    f"Remedy: name it in longhaul_attachments"
+                )
+            continue
+        if carried.setdefault(netdev, device) != device:
+            found.append(
+                f"{host}: {netdev} is to carry {carried[netdev]} and {device}: RDMA connections would take whichever "
+                f"came first. Remedy: one RDMA device a network interface"
+            )
+        elsewhere = [name for name, link in there.items() if link["netdev"] == netdev and name != device]
+        if device in there:
+            link = there[device]
+            if link["netdev"] and link["netdev"] != netdev:
+                found.append(
+                    f"{host}: RDMA device {device} belongs to {link['netdev']}, the inventory says {netdev}. "
+                    f"Remedy: correct longhaul_attachments"
+                )
+            elif link["state"] and "ACTIVE" not in link["state"]:
+                found.append(
+                    f"{host}: RDMA device {device} is {link['state']}. Remedy: bring its port and interface up"
+                )
+        elif provider not in SOFTWARE:
+            found.append(
+                f"{host}: RDMA device {device} ({provider or 'no provider given'}) is not there; it has "
+                f"{_names(there)}. Remedy: load its driver, or name the device that `rdma link` shows"
+            )
+        elif elsewhere:
+            found.append(
+                f"{host}: {netdev} carries another RDMA device already: {_names(elsewhere)}. "
+                f"Remedy: rdma link delete {elsewhere[0]}, or name that one in longhaul_attachments"
+            )
+        elif provider == "rxe" and facts.get("modules", {}).get("rdma_rxe") == "absent":
+            found.append(
+                f"{host}: its kernel {facts['kernel']} has no module rdma_rxe. Remedy: install linux-image-amd64 "
+                f"(Debian's cloud kernel is built without it) and reboot"
+            )
+    return found
+
+
+def certificate_due(certificates, role, name, days, now=None):
+    """Whether `longhaul pki issue` is needed: none there, revoked, expired, or within `days` of it."""
+    limit = (now or datetime.datetime.now(datetime.timezone.utc)) + datetime.timedelta(days=int(days))
+    for one in certificates:
+        if one["role"] == role and one["name"] == name:
+            expires = datetime.datetime.strptime(one["expires"], "%Y-%m-%dT%H:%M:%S%z")
+            return one["state"] != "valid" or expires < limit
+    return True
+
+
+def clock_problem(host, hostvars):
+    """Empty when the kernel's clock is kept in step."""
+    clock = _facts(hostvars, host).get("clock") or {}
+    if not clock or clock["synchronised"]:
+        return ""
+    if clock["service"]:
+        return (
+            f"{host}: its clock is not synchronised; {clock['service']} runs, but has not set it yet. "
+            f"Remedy: wait a minute, or see why it reaches no server (chronyc sources, timedatectl timesync-status)"
+        )
+    return (
+        f"{host}: its clock is not synchronised and no time service runs. Remedy: apt install chrony, or "
+        f"longhaul_require_clock_sync: false (one-way figures are then refused or marked)"
+    )
+
+
+def _node_problems(host, hostvars, groups, require_clock):
+    facts = _facts(hostvars, host)
+    if not facts:
+        return [f"{host}: cannot be reached. Remedy: ansible_host, ssh, and is the machine up?"]
+    port = hostvars[host].get("longhaul_port", 7471)
+    found = interface_problems(host, hostvars) + rdma_problems(host, hostvars)
+    clock = clock_problem(host, hostvars)
+    if clock and require_clock:
+        found.append(clock)
+    if not facts["network_script"]:
+        found.append(f"{host}: it was not set up. Remedy: apply site")
+    drift = hostvars[host].get("verify_network", {}).get("stdout_lines", [])
+    found += [f"{host}: {one}. Remedy: apply site again" for one in drift]
+    if facts["listener"].get("program") != "longhaul-agent":
+        other = f"{facts['listener']['program']} listens there" if facts["listener"] else "nobody listens there"
+        found.append(f"{host}: no agent on TCP port {port}: {other}. Remedy: systemctl status longhaul-agent; apply site again")
+    if host in groups.get("routers", []):
+        degen = hostvars[host].get("verify_degen", {})
+        if degen.get("rc") != 0:
+            said = degen.get("stderr") or degen.get("msg") or "no answer"
+            found.append(f"{host}: degen does not answer: {said}. Remedy: systemctl status degen; apply site again")
+    return found
+
+
+def verdict(hostvars, groups, require_clock=True):
+    """What verify has found, over all nodes: lines for people, and problems (none: the testbed is fit for use)."""
+    lines, problems = [], []
+    # With --limit the others were not asked.
+    hosts = [host for host in _members(groups, "clients", "servers", "routers") if "verify_look" in hostvars[host]]
+    for host in hosts:
+        wrong = _node_problems(host, hostvars, groups, require_clock)
+        problems += wrong
+        facts = _facts(hostvars, host)
+        clock = facts.get("clock", {})
+        lines.append(
+            f"{host}: {f'NOT ok ({len(wrong)})' if wrong else 'ok'}"
+            + (f", kernel {facts['kernel']}" if facts else "")
+            + (f", clock {'' if clock['synchronised'] else 'NOT '}synchronised" if clock else "")
+        )
+        degen = hostvars[host].get("verify_degen", {})
+        if degen.get("rc") == 0 and json.loads(degen["stdout"]).get("impaired"):
+            lines.append(f"{host}: an impairment is applied; the round trips below include it")
+    for host in hosts:
+        for path in hostvars[host].get("longhaul_paths", []):
+            problems += path["problems"]
+            if host in groups.get("clients", []) or path["problems"]:
+                kind = " ".join(word for word in (path["path"], path["provider"]) if word)
+                rtt = "no answer" if path["rtt_us"] is None else f"round trip {path['rtt_us'] / 1000:.3f} ms"
+                rdma = {None: "", True: ", RDMA ok", False: ", NO RDMA"}[path["rdma"]]
+                lines.append(
+                    f"{host} -> {path['peer']} ({kind}): {'NOT ok' if path['problems'] else 'ok'}, {rtt}, "
+                    f"MTU {path['mtu']}{rdma}"
+                )
+    reached = [host for host in hosts if host in groups.get("clients", []) and _facts(hostvars, host)]
+    if reached and not any(hostvars[host].get("longhaul_paths") for host in reached):
+        problems.append("no path was tried. Remedy: clients and servers with attachments of the same path and provider")
+    return {"lines": lines, "problems": problems}
+
+
+class FilterModule:
+    def filters(self):
+        return {
+            "pairs": pairs,
+            "interface_problems": interface_problems,
+            "mtu_problems": mtu_problems,
+            "rdma_problems": rdma_problems,
+            "certificate_due": certificate_due,
+            "clock_problem": clock_problem,
+            "verdict": verdict,
+        }

@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+"""Stands for every program that the network script calls: a kernel of files under $FAKE, named after what they hold."""
+
+import os
+import re
+import shutil
+import sys
+
+root = os.environ["FAKE"]
+name = os.path.basename(sys.argv[0])
+args = sys.argv[1:]
+
+
+def path(*parts):
+    return os.path.join(root, *parts)
+
+
+def lines(file):
+    try:
+        with open(path(file)) as f:
+            return f.read().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def save(file, content):
+    with open(path(file), "w") as f:
+        f.writelines(line + "\n" for line in content)
+
+
+def fail(text):
+    sys.exit(text)
+
+
+def ip():
+    words = [w for w in args if w not in ("-4", "-6", "-o")]
+    if words[:2] == ["link", "show"]:
+        sys.exit(not os.path.exists(path("address-" + words[3])))
+    if words[:2] == ["address", "show"]:
+        print("\n".join(lines("address-" + words[3])))
+    elif words[:2] == ["route", "show"]:
+        print("\n".join(one for one in lines("routes") if one.startswith(words[2] + " ")))
+    elif words[:2] == ["route", "replace"]:
+        dest, via, dev, src, proto = words[2], words[4], words[6], words[8], words[10]
+        kept = [one for one in lines("routes") if not one.startswith(dest + " ")]
+        save("routes", kept + [f"{dest} via {via} dev {dev} proto {proto} src {src} "])
+    elif words[:2] == ["route", "flush"]:
+        save("routes", [one for one in lines("routes") if f" proto {words[3]} " not in one])
+    elif words[:2] == ["route", "del"]:
+        gone = " ".join(words[2:])
+        kept = [one for one in lines("routes") if not one.startswith(gone)]
+        if kept == lines("routes"):
+            fail("RTNETLINK answers: No such process")
+        save("routes", kept)
+
+
+def rdma():
+    if args[1] == "show":
+        print("\n".join(lines("links")))
+    elif args[1] == "add":
+        if os.path.exists(path("refuse-link")):
+            fail("error: Invalid argument")
+        os.makedirs(path("sys/class/infiniband", args[2]))
+        save("links", lines("links") + [f"link {args[2]}/1 state ACTIVE physical_state LINK_UP netdev {args[6]} "])
+    elif args[1] == "delete":
+        os.rmdir(path("sys/class/infiniband", args[2]))
+        save("links", [one for one in lines("links") if not one.startswith(f"link {args[2]}/")])
+
+
+def ethtool():
+    names = {"tso": "tcp-segmentation", "gso": "generic-segmentation", "gro": "generic-receive", "lro": "large-receive"}
+    if args[0] == "-k":
+        print("\n".join(lines("offloads-" + args[1])))
+    else:
+        key = names[args[2]] + "-offload"
+        save(
+            "offloads-" + args[1],
+            [f"{key}: {args[3]}" if one.startswith(key) else one for one in lines("offloads-" + args[1])],
+        )
+
+
+def sysctl():
+    values = dict(one.split("=", 1) for one in lines("sysctl"))
+    if args[0] == "-n":
+        print(values[args[1]].replace(" ", "\t"))
+    else:
+        key, value = args[-1].split("=", 1)
+        values[key] = value
+        save("sysctl", [f"{key}={value}" for key, value in values.items()])
+
+
+def modprobe():
+    if "-r" in args:
+        shutil.rmtree(path("sys/module", args[-1]), ignore_errors=True)
+    elif args[0] in lines("no-modules"):
+        fail(f"modprobe: FATAL: Module {args[0]} not found")
+    else:
+        os.makedirs(path("sys/module", args[0]), exist_ok=True)
+
+
+def chrt():
+    policy, pid = ("1", args[-1]) if args[0] == "-f" else ("0", args[-1])
+    fields = lines(f"proc/{pid}/stat")[0].split()
+    fields[40] = policy
+    save(f"proc/{pid}/stat", [" ".join(fields)])
+
+
+def systemctl():
+    if args[0] == "is-system-running":
+        print(lines("system")[0])
+    else:
+        active = lines("active")
+        print("\n".join("active" if unit in active else "inactive" for unit in args[1:]))
+
+
+def nft():
+    if args[:2] == ["list", "chains"]:
+        print("table inet filter {\n\tchain input {\n\t\ttype filter hook input priority filter; policy drop;\n\t}")
+        print("\tchain forward {\n\t\ttype filter hook forward priority filter; policy drop;\n\t}\n}")
+        print("table inet longhaul_degen {\n\tchain forward {\n\t\ttype filter hook forward priority 0; policy accept;")
+        print("\t}\n}\ntable ip filter {\n\tchain INPUT {\n\t\ttype filter hook input priority filter; policy drop;\n\t}\n}")
+    elif args[0] == "-a":
+        print("\n".join(f"\t\t{one}" for one in lines("nft-" + "-".join(args[3:6]))))
+    elif args[:2] == ["insert", "rule"]:
+        file = "nft-" + "-".join(args[2:5])
+        handle = 10 + len(lines(file))
+        save(file, [" ".join(args[5:]) + f" # handle {handle}"] + lines(file))
+    elif args[:2] == ["delete", "rule"]:
+        file = "nft-" + "-".join(args[2:5])
+        save(file, [one for one in lines(file) if not re.search(f"# handle {args[6]}$", one)])
+
+
+{
+    "ip": ip,
+    "rdma": rdma,
+    "ethtool": ethtool,
+    "sysctl": sysctl,
+    "modprobe": modprobe,
+    "chrt": chrt,
+    "systemctl": systemctl,
+    "nft": nft,
+    "udevadm": lambda: None,
+}[name]()

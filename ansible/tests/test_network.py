@@ -1,0 +1,205 @@
+"""The network script against a kernel of files: makes what is missing once, repairs drift, takes away its own only."""
+
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import jinja2
+
+ANSIBLE = pathlib.Path(__file__).resolve().parent.parent
+FAKES = ["ip", "rdma", "ethtool", "sysctl", "modprobe", "chrt", "systemctl", "nft", "udevadm"]
+
+
+def filters():
+    spec = importlib.util.spec_from_file_location("testbed", ANSIBLE / "plugins/filter/testbed.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def attachment(netdev, address, device, gateway):
+    provider = device.split("_")[0]
+    return {"path": "wan", "netdev": netdev, "address": address, "device": device, "provider": provider, "gateway": gateway}
+
+
+HOSTVARS = {
+    "c1": {"longhaul_attachments": [attachment("a0", "10.10.0.1", "rxe_a0", "10.10.0.254")]},
+    "s1": {"longhaul_attachments": [attachment("b0", "10.20.0.1", "rxe_b0", "10.20.0.254")]},
+    "r1": {"longhaul_links": [{"client_side": "ra0", "server_side": "rb0"}]},
+}
+GROUPS = {"clients": ["c1"], "servers": ["s1"], "routers": ["r1"]}
+SYSCTLS = {"net.core.rmem_max": "212992", "net.ipv4.tcp_rmem": "4096 131072 6291456", "net.ipv4.ip_forward": "0"}
+
+
+class NetworkScript(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+        for folder in ["bin", "run", "var/lib", "etc/sysctl.d", "sys/module", "sys/class/infiniband", "proc/7"]:
+            (self.root / folder).mkdir(parents=True)
+        for fake in FAKES:
+            (self.root / "bin" / fake).symlink_to(ANSIBLE / "tests/fake.py")
+        for netdev, address in [("a0", "10.10.0.1"), ("ra0", "10.10.0.254"), ("rb0", "10.20.0.254")]:
+            self.write(f"address-{netdev}", f"2: {netdev}    inet {address}/24 scope global {netdev}")
+            self.write(
+                f"offloads-{netdev}",
+                "tcp-segmentation-offload: on\ngeneric-segmentation-offload: on\n"
+                "generic-receive-offload: on\nlarge-receive-offload: off [fixed]",
+            )
+        self.write("sysctl", "\n".join(f"{key}={value}" for key, value in SYSCTLS.items()))
+        self.write("proc/7/comm", "ksoftirqd/0")
+        self.write("proc/7/stat", " ".join(["7", "(ksoftirqd/0)"] + ["0"] * 50))
+        self.write("system", "running")
+        self.render("c1")
+
+    def write(self, file, text):
+        (self.root / file).write_text(text + "\n" if text else "")
+
+    def read(self, file):
+        return (self.root / file).read_text() if (self.root / file).exists() else ""
+
+    def render(self, host, **changes):
+        environment = jinja2.Environment(
+            trim_blocks=True,
+            keep_trailing_newline=True,
+            undefined=jinja2.StrictUndefined,
+            loader=jinja2.FileSystemLoader(ANSIBLE / "roles/network/templates"),
+        )
+        environment.filters["longhaul.testbed.pairs"] = filters().pairs
+        environment.filters["bool"] = bool
+        variables = {
+            "ansible_managed": "Ansible managed",
+            "inventory_hostname": host,
+            "hostvars": HOSTVARS,
+            "groups": GROUPS,
+            "longhaul_attachments": HOSTVARS[host].get("longhaul_attachments", []),
+            "longhaul_links": HOSTVARS[host].get("longhaul_links", []),
+            "longhaul_port": 7471,
+            "longhaul_firewall": "auto",
+            "longhaul_controllers": [],
+            "network_end_sysctls": {"net.core.rmem_max": "67108864", "net.ipv4.tcp_rmem": "4096 131072 67108864"},
+            "network_router_sysctls": {"net.ipv4.ip_forward": "1"},
+            "network_forwards_ipv6": False,
+            "network_offloads_off": ["tso", "gso", "gro", "lro"],
+            "network_threads_first": host != "r1",
+            **changes,
+        }
+        text = environment.get_template("network.j2").render(variables)
+        text = text.replace("PATH=/usr/sbin:", f"PATH={self.root}/bin:/usr/sbin:").replace("tries=30", "tries=0")
+        for folder in ["/sys/", "/proc/", "/run/", "/var/lib/", "/etc/", "/dev/infiniband"]:
+            text = text.replace(folder, str(self.root) + folder)
+        script = self.root / "network"
+        script.write_text(text)
+        script.chmod(0o755)
+
+    def run_script(self, verb, code=0):
+        done = subprocess.run(
+            ["dash", self.root / "network", verb],
+            env={**os.environ, "FAKE": str(self.root)},
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.errors = done.stderr
+        return done.stdout.splitlines()
+
+    def state(self):
+        files = ["sysctl", "offloads-a0", "links", "routes", "proc/7/stat", "etc/sysctl.d/90-longhaul.conf"]
+        return {file: self.read(file) for file in files} | {"modules": sorted(os.listdir(self.root / "sys/module"))}
+
+    def test_makes_what_is_missing_once_and_takes_it_away(self):
+        before = self.state()
+        self.assertIn("missing: link rxe_a0 rxe a0", self.run_script("check", 1))
+        self.assertEqual(self.state(), before)
+        made = self.run_script("up")
+        self.assertIn("made: link rxe_a0 rxe a0", made)
+        self.assertIn("made: route 10.20.0.1 10.10.0.254 a0 10.10.0.1", made)
+        self.assertNotIn("made: offload a0 lro", made)
+        self.assertIn("net.ipv4.tcp_rmem=4096 131072 67108864", self.read("sysctl"))
+        self.assertIn("net.core.rmem_max = 67108864", self.read("etc/sysctl.d/90-longhaul.conf"))
+        self.assertIn("tcp-segmentation-offload: off", self.read("offloads-a0"))
+        self.assertEqual(self.read("proc/7/stat").split()[40], "1")
+        self.assertEqual(self.run_script("up"), [])
+        self.assertEqual(self.run_script("check"), [])
+        self.run_script("down")
+        after = self.state()
+        self.assertEqual({**before, "links": "", "routes": ""}, {k: v.strip("\n") if k in ("links", "routes") else v for k, v in after.items()})
+        self.assertEqual(self.run_script("down"), [])
+
+    def test_repairs_drift_and_remembers_the_first_values(self):
+        self.run_script("up")
+        self.write("routes", "")
+        self.write("sysctl", self.read("sysctl").replace("rmem_max=67108864", "rmem_max=5").strip())
+        self.assertEqual(
+            sorted(self.run_script("up")),
+            ["made: route 10.20.0.1 10.10.0.254 a0 10.10.0.1", "made: sysctl net.core.rmem_max 67108864"],
+        )
+        self.run_script("down")
+        self.assertIn("net.core.rmem_max=212992", self.read("sysctl"))
+
+    def test_a_reboot_keeps_the_former_sysctls_and_forgets_the_rest(self):
+        self.run_script("up")
+        shutil.rmtree(self.root / "run")
+        (self.root / "run").mkdir()
+        shutil.rmtree(self.root / "sys/class/infiniband/rxe_a0")
+        self.write("links", "")
+        self.write("routes", "10.20.0.1 via 10.10.0.9 dev a0 proto static src 10.10.0.1 ")
+        self.run_script("up", 1)
+        self.assertIn("there is another route to 10.20.0.1: 10.20.0.1 via 10.10.0.9", self.errors)
+        self.run_script("down")
+        self.assertIn("via 10.10.0.9", self.read("routes"))
+        self.assertIn("net.core.rmem_max=212992", self.read("sysctl"))
+
+    def test_what_is_no_longer_wanted_is_undone(self):
+        self.run_script("up")
+        self.render("c1", network_offloads_off=[], longhaul_attachments=[])
+        undone = self.run_script("up")
+        self.assertIn("undone: link rxe_a0 rxe a0", undone)
+        self.assertIn("tcp-segmentation-offload: on", self.read("offloads-a0"))
+
+    def test_leaves_a_link_of_others_and_says_so(self):
+        os.makedirs(self.root / "sys/class/infiniband/rxe0")
+        self.write("links", "link rxe0/1 state ACTIVE physical_state LINK_UP netdev a0 netdev_index 2")
+        self.run_script("up", 1)
+        self.assertIn("c1: a0 carries another RDMA device already: rxe0. Remedy: rdma link delete rxe0", self.errors)
+        self.run_script("down")
+        self.assertIn("rxe0", self.read("links"))
+
+    def test_a_failure_names_host_and_remedy_and_is_not_remembered(self):
+        self.write("refuse-link", "")
+        self.write("no-modules", "rdma_rxe")
+        self.write("address-a0", "")
+        self.run_script("up", 1)
+        self.assertIn("c1: network interface a0 with the address 10.10.0.1 is not there", self.errors)
+        self.assertIn("c1: modprobe rdma_rxe failed", self.errors)
+        self.assertIn("c1: rdma link add rxe_a0 type rxe netdev a0 failed", self.errors)
+        self.assertNotIn("link", self.read("run/longhaul-network/made"))
+
+    def test_nothing_is_undone_at_shutdown(self):
+        self.run_script("up")
+        self.write("system", "stopping")
+        before = self.state()
+        self.assertEqual(self.run_script("down"), [])
+        self.assertEqual(self.state(), before)
+
+    def test_a_router_behind_nftables(self):
+        self.write("active", "nftables")
+        self.render("r1", longhaul_controllers=["192.0.2.7"])
+        made = self.run_script("up")
+        self.assertIn("made: accept tcp 7471 192.0.2.7", made)
+        self.assertIn(
+            'ip saddr 192.0.2.7 tcp dport 7471 accept comment "longhaul tcp 7471 192.0.2.7"', self.read("nft-inet-filter-input")
+        )
+        self.assertIn('iifname "ra0" oifname "rb0" accept', self.read("nft-inet-filter-forward"))
+        self.assertEqual(self.read("nft-inet-longhaul_degen-forward") + self.read("nft-ip-filter-INPUT"), "")
+        self.assertEqual(self.run_script("up"), [])
+        self.run_script("down")
+        self.assertEqual(self.read("nft-inet-filter-input") + self.read("nft-inet-filter-forward"), "")
+
+
+if __name__ == "__main__":
+    unittest.main()

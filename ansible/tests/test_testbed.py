@@ -1,0 +1,179 @@
+"""What the roles decide, and what path_facts makes of the output of ip and ping."""
+
+import datetime
+import importlib.util
+import json
+import pathlib
+import unittest
+
+ANSIBLE = pathlib.Path(__file__).resolve().parent.parent
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+testbed = load(ANSIBLE / "plugins/filter/testbed.py")
+path_facts = load(ANSIBLE / "plugins/modules/path_facts.py")
+
+GROUPS = {"clients": ["c1"], "servers": ["s1", "s2"], "routers": ["r1"]}
+
+
+def nic(address, mtu=1500, up=True):
+    return {"mtu": mtu, "up": up, "addresses": [address]}
+
+
+def node(interfaces, **more):
+    facts = {
+        "kernel": "6.1.0-1-amd64",
+        "interfaces": interfaces,
+        "modules": {"rdma_rxe": "available", "siw": "absent"},
+        "rdma": {},
+        "clock": {"synchronised": True, "service": "chrony"},
+        "listener": {"program": "longhaul-agent", "pid": 7},
+        "network_script": True,
+    }
+    return {**facts, **more}
+
+
+def hostvars():
+    def wan(netdev, address, **more):
+        return {"path": "wan", "netdev": netdev, "address": address, **more}
+
+    return {
+        "c1": {
+            "longhaul_attachments": [
+                wan("a0", "10.1.0.1", device="rxe_a0", provider="rxe", gateway="10.1.0.254"),
+                wan("a1", "10.2.0.1"),
+            ],
+            "longhaul_node": node({"a0": nic("10.1.0.1"), "a1": nic("10.2.0.1")}),
+        },
+        "s1": {
+            "longhaul_attachments": [wan("b0", "10.3.0.1", device="rxe_b0", provider="rxe")],
+            "longhaul_node": node({"b0": nic("10.3.0.1")}),
+        },
+        "s2": {
+            "longhaul_attachments": [wan("b0", "10.3.0.2", device="rxe_b0", provider="rxe"), wan("b1", "10.4.0.2")],
+            "longhaul_node": node({"b0": nic("10.3.0.2"), "b1": nic("10.4.0.2")}),
+        },
+        "r1": {
+            "longhaul_links": [{"client_side": "ra", "server_side": "rb"}],
+            "longhaul_node": node({"ra": nic("10.1.0.254"), "rb": nic("10.3.0.254")}),
+        },
+    }
+
+
+class Pairs(unittest.TestCase):
+    def test_each_attachment_meets_those_of_its_path_and_provider(self):
+        found = [(p["address"], p["peer"], p["peer_address"]) for p in testbed.pairs("c1", hostvars(), GROUPS)]
+        self.assertEqual(
+            found, [("10.1.0.1", "s1", "10.3.0.1"), ("10.1.0.1", "s2", "10.3.0.2"), ("10.2.0.1", "s2", "10.4.0.2")]
+        )
+        self.assertEqual([p["peer"] for p in testbed.pairs("s1", hostvars(), GROUPS)], ["c1"])
+        self.assertEqual(testbed.pairs("r1", hostvars(), GROUPS), [])
+
+
+class Problems(unittest.TestCase):
+    def test_a_sound_testbed_has_none(self):
+        for host in hostvars():
+            self.assertEqual(testbed.interface_problems(host, hostvars()), [])
+            self.assertEqual(testbed.mtu_problems(host, hostvars(), GROUPS), [])
+            self.assertEqual(testbed.rdma_problems(host, hostvars()), [])
+
+    def test_interfaces(self):
+        v = hostvars()
+        v["c1"]["longhaul_node"]["interfaces"] = {"a1": nic("10.9.0.1")}
+        first, second = testbed.interface_problems("c1", v)
+        self.assertIn("c1: network interface a0 (path wan) is not there; it has a1. Remedy", first)
+        self.assertIn("c1: a1 has not the address 10.2.0.1 but 10.9.0.1", second)
+        v["r1"]["longhaul_node"]["interfaces"].pop("rb")
+        self.assertIn("r1: network interface rb (server_side) is not there; it has ra", testbed.interface_problems("r1", v)[0])
+
+    def test_nothing_is_said_of_a_node_that_was_not_seen(self):
+        v = hostvars()
+        del v["s1"]["longhaul_node"]
+        v["c1"]["longhaul_node"]["interfaces"] = None
+        self.assertEqual(testbed.interface_problems("c1", v) + testbed.mtu_problems("r1", v, GROUPS), [])
+
+    def test_mtus_are_told_to_whom_it_concerns(self):
+        v = hostvars()
+        v["s2"]["longhaul_node"]["interfaces"]["b0"]["mtu"] = 9000
+        problem = testbed.mtu_problems("c1", v, GROUPS)[0]
+        self.assertIn("path wan differ: 1500 on c1 a0, c1 a1, s1 b0, s2 b1, r1 ra, r1 rb; 9000 on s2 b0", problem)
+        v["s2"]["longhaul_attachments"][0]["path"] = "lan"
+        self.assertEqual(testbed.mtu_problems("c1", v, GROUPS), [])
+
+    def test_rdma(self):
+        v = hostvars()
+        v["c1"]["longhaul_node"]["modules"]["rdma_rxe"] = "absent"
+        self.assertIn("has no module rdma_rxe. Remedy: install linux-image-amd64", testbed.rdma_problems("c1", v)[0])
+        v["c1"]["longhaul_node"]["rdma"] = {"rxe0": {"netdev": "a0", "state": "ACTIVE"}}
+        self.assertIn("a0 carries another RDMA device already: rxe0", testbed.rdma_problems("c1", v)[0])
+        v["c1"]["longhaul_attachments"][0].update(device="mlx5_0", provider="mlx5")
+        self.assertIn("RDMA device mlx5_0 (mlx5) is not there; it has rxe0", testbed.rdma_problems("c1", v)[0])
+        v["c1"]["longhaul_node"]["rdma"] = {"mlx5_0": {"netdev": "a0", "state": "DOWN"}}
+        self.assertIn("RDMA device mlx5_0 is DOWN", testbed.rdma_problems("c1", v)[0])
+        v["c1"]["longhaul_attachments"][1].update(netdev="a0", device="siw_a0", provider="siw")
+        self.assertIn("one RDMA device a network interface", testbed.rdma_problems("c1", v)[1])
+
+
+class Certificates(unittest.TestCase):
+    def test_due(self):
+        now = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+
+        def due(state, expires):
+            issued = [{"role": "agent", "name": "c1", "state": state, "expires": expires}]
+            return testbed.certificate_due(issued, "agent", "c1", 30, now)
+
+        self.assertFalse(due("valid", "2026-02-01T00:00:00Z"))
+        self.assertTrue(due("valid", "2026-01-30T00:00:00Z"))
+        self.assertTrue(due("revoked", "2027-01-01T00:00:00Z"))
+        self.assertTrue(testbed.certificate_due([], "agent", "c1", 30, now))
+
+
+class Verdict(unittest.TestCase):
+    def test_a_line_for_each_and_all_problems(self):
+        v = {host: {**variables, "verify_look": {}} for host, variables in hostvars().items()}
+        v["r1"]["verify_degen"] = {"rc": 0, "stdout": json.dumps({"impaired": True})}
+        path = {"path": "wan", "provider": "rxe", "peer": "s1", "rtt_us": 412, "mtu": 1500, "rdma": True, "problems": []}
+        v["c1"]["longhaul_paths"] = [path]
+        found = testbed.verdict(v, GROUPS)
+        self.assertEqual(found["problems"], [])
+        self.assertIn("c1 -> s1 (wan rxe): ok, round trip 0.412 ms, MTU 1500, RDMA ok", found["lines"])
+        self.assertTrue(any("an impairment is applied" in line for line in found["lines"]))
+
+        del v["s2"]["longhaul_node"]
+        v["s1"]["longhaul_node"].update(listener={}, clock={"synchronised": False, "service": ""})
+        v["r1"]["verify_degen"] = {"rc": 1, "stderr": "no degen service"}
+        v["c1"]["verify_network"] = {"stdout_lines": ["missing: route 10.3.0.1"]}
+        text = "\n".join(testbed.verdict(v, GROUPS)["problems"])
+        for expected in [
+            "s2: cannot be reached",
+            "s1: no agent on TCP port 7471: nobody listens there",
+            "s1: its clock is not synchronised and no time service runs",
+            "r1: degen does not answer: no degen service",
+            "c1: missing: route 10.3.0.1. Remedy: apply site again",
+        ]:
+            self.assertIn(expected, text)
+        self.assertNotIn("clock", "\n".join(testbed.verdict(v, GROUPS, False)["problems"]))
+
+
+class Paths(unittest.TestCase):
+    def test_round_trip_is_the_median(self):
+        output = "".join(f"64 bytes from 10.3.0.1: icmp_seq={i} ttl=63 time={t} ms\n" for i, t in enumerate([0.5, 9.1, 0.3]))
+        self.assertEqual(path_facts.round_trip(output), 500)
+        self.assertIsNone(path_facts.round_trip("5 packets transmitted, 0 received"))
+
+    def test_routes(self):
+        pair = {"netdev": "a0", "gateway": "10.1.0.254"}
+        self.assertIsNone(path_facts.route_problem(pair, '[{"dst":"10.3.0.1","gateway":"10.1.0.254","dev":"a0"}]'))
+        self.assertIn("by mgmt, not by a0", path_facts.route_problem(pair, '[{"gateway":"10.9.0.1","dev":"mgmt"}]'))
+        self.assertIn("over 10.1.0.9, not", path_facts.route_problem(pair, '[{"gateway":"10.1.0.9","dev":"a0"}]'))
+        self.assertIn("there is no route", path_facts.route_problem(pair, "RTNETLINK answers: Network is unreachable"))
+
+
+if __name__ == "__main__":
+    unittest.main()

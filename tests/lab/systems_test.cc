@@ -1,0 +1,206 @@
+// The collection makes a testbed of bare Debian systems, twice alike, and leaves them as they were. One lab serves all
+// tests, in this order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/lab/lab_fixture.hh"
+
+namespace longhaul::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+Outcome play(const std::string& inventory, const std::string& playbook, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments{"ansible-playbook", "-i", inventory, "longhaul.testbed." + playbook};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto begin = std::chrono::steady_clock::now();
+  auto outcome = run_program(
+      arguments, {std::string{"ANSIBLE_COLLECTIONS_PATH="} + LONGHAUL_BINARY_DIR,
+                  std::string{"ANSIBLE_CONFIG="} + LONGHAUL_SOURCE_DIR + "/ansible/ansible.cfg", "ANSIBLE_NOCOLOR=1"});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  std::cout << playbook << ": " << took.count() << " s" << std::endl;
+  return outcome;
+}
+
+/// What a machine is, as far as a testbed could have changed it. Counters and times are left out.
+constexpr const char* kState = R"(
+dpkg-query -W -f '${Package} ${Version}\n'
+getent passwd | cut -d: -f1
+ip -o address | sed 's/ valid_lft.*//'
+ip route show table all | sed 's/ expires.*//' | sort
+ip neighbour show nud permanent
+ls /sys/class/infiniband 2>/dev/null
+find /etc /usr/local /lib/systemd /lib/sysusers.d -xdev ! -path '*/systemd/network/*' \( -type f -o -type l \) | sort
+sysctl net.ipv4.ip_forward net.ipv4.tcp_no_metrics_save net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem
+tc qdisc show | sed 's/dev mgmt .*//'
+systemctl list-unit-files --state=enabled --no-legend
+for f in /etc/passwd /etc/group; do sort $f; done
+)";
+
+class Systems : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const auto packages = run_program({LONGHAUL_SOURCE_DIR "/scripts/package"});
+    ASSERT_EQ(packages.code, 0) << packages.out << packages.err;
+    lab_ = std::make_unique<BootedLab>("systems");
+    for (const auto* node : kNodes) before_[node] = lab_->must(node, kState);
+  }
+  static void TearDownTestSuite() { lab_.reset(); }
+
+  const std::string& inventory() const { return lab_->inventory(); }
+  static constexpr const char* kNodes[] = {"client", "server", "router"};
+  static std::unique_ptr<BootedLab> lab_;
+  static std::map<std::string, std::string> before_;
+};
+
+std::unique_ptr<BootedLab> Systems::lab_;
+std::map<std::string, std::string> Systems::before_;
+
+/// Lines that only one of two texts has.
+std::string difference(const std::string& before, const std::string& after) {
+  const auto lines = [](const std::string& text) {
+    std::istringstream in{text};
+    std::set<std::string> all;
+    for (std::string line; std::getline(in, line);) all.insert(line);
+    return all;
+  };
+  const auto old = lines(before), now = lines(after);
+  std::string text;
+  for (const auto& line : old)
+    if (!now.contains(line)) text += "- " + line + '\n';
+  for (const auto& line : now)
+    if (!old.contains(line)) text += "+ " + line + '\n';
+  return text;
+}
+
+/// The inventory with one text in the place of another.
+std::filesystem::path changed(const std::string& inventory, const std::string& from, const std::string& to) {
+  auto text = read_file(inventory);
+  const auto at = text.find(from);
+  if (at == std::string::npos) throw std::runtime_error("no " + from + " in the inventory");
+  text.replace(at, from.size(), to);
+  // Beside it: the authority's folder is found from there.
+  const auto path = std::filesystem::path{inventory}.parent_path() / "changed.yml";
+  write_file(path, text);
+  return path;
+}
+
+/// A host's count in Ansible's recap.
+int count(const std::string& recap, const std::string& host, const std::string& what) {
+  std::smatch match;
+  const std::regex line{host + " +:[^\n]*" + what + "=([0-9]+)"};
+  return std::regex_search(recap, match, line) ? std::stoi(match[1]) : -1;
+}
+
+TEST_F(Systems, AWrongInterfaceNameIsToldBeforeAnythingIsChanged) {
+  const auto outcome = play(changed(inventory(), "netdev: b0", "netdev: x9"), "site", {"--limit", "localhost,server"});
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("server: network interface x9 (path wan) is not there"));
+  EXPECT_THAT(outcome.out, HasSubstr("correct longhaul_attachments"));
+  EXPECT_EQ(difference(before_["server"], lab_->must("server", kState)), "");
+}
+
+TEST_F(Systems, AnInterruptedApplicationIsCompletedByTheNext) {
+  // One host cannot be reached, another reboots in between.
+  const auto text = read_file(inventory());
+  const auto at = text.find("ansible_port: ", text.find("servers:"));
+  const auto port = text.substr(at, text.find('\n', at) - at);
+  const auto partly = play(changed(inventory(), port, "ansible_port: 1"), "site");
+  EXPECT_NE(partly.code, 0);
+  EXPECT_GT(count(partly.out, "server", "unreachable"), 0) << partly.out;
+  EXPECT_EQ(count(partly.out, "client", "failed"), 0) << partly.out;
+  lab_->on("client", "systemd-run --on-active=1 systemctl reboot");
+  const auto boot = [&] { return lab_->on("client", "cat /proc/sys/kernel/random/boot_id").out; };
+  const auto first = boot();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes{3};
+  for (auto now = first; now.empty() || now == first; now = boot()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the client does not come back";
+    std::this_thread::sleep_for(std::chrono::seconds{1});
+  }
+
+  const auto whole = play(inventory(), "site");
+  EXPECT_EQ(whole.code, 0) << whole.out << whole.err;
+  const auto again = play(inventory(), "site");
+  EXPECT_EQ(again.code, 0) << again.out << again.err;
+  for (const auto* host : {"client", "server", "router", "localhost"})
+    EXPECT_EQ(count(again.out, host, "changed"), 0) << again.out;
+}
+
+TEST_F(Systems, WhatWasMadeIsFitForUse) {
+  const auto verified = play(inventory(), "verify");
+  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+  EXPECT_THAT(verified.out, HasSubstr("client -> server (wan siw): ok"));
+  EXPECT_THAT(verified.out, HasSubstr("the testbed is fit for use"));
+  // Nobody but degen has a capability, and nobody is root.
+  const std::string capabilities = "grep -h '^Uid\\|^CapEff' /proc/$(systemctl show -p MainPID --value $u)/status";
+  const auto agent = lab_->must("client", "u=longhaul-agent; " + capabilities);
+  EXPECT_THAT(agent, HasSubstr("CapEff:\t0000000000000000"));
+  EXPECT_THAT(agent, ::testing::Not(HasSubstr("Uid:\t0")));
+  EXPECT_THAT(lab_->must("router", "u=degen; " + capabilities), HasSubstr("CapEff:\t0000000000003000"));
+}
+
+TEST_F(Systems, TheDoctorKnowsAHealthyTestbedFromABrokenOne) {
+  const auto well = longhaul({"doctor", "--inventory", inventory()});
+  EXPECT_EQ(well.code, 0) << well.out << well.err;
+  EXPECT_THAT(well.out, HasSubstr("its clock is not synchronised"));  // advice: there is no time server
+  lab_->must("router", "systemctl stop degen");
+  lab_->must("client", "rdma link delete rxe_a0");
+  const auto ill = longhaul({"doctor", "--inventory", inventory()});
+  lab_->must("client", "systemctl restart longhaul-network");
+  lab_->must("router", "systemctl start degen");
+  EXPECT_EQ(ill.code, 1) << ill.out << ill.err;
+  EXPECT_THAT(ill.out, HasSubstr("degen does not answer"));
+  EXPECT_THAT(ill.out, HasSubstr("rdma link add rxe_a0 type rxe netdev a0"));
+}
+
+TEST_F(Systems, ACampaignRunsOnIt) {
+  const TemporaryDirectory directory;
+  const auto campaign = directory.path() / "campaign.yaml";
+  write_file(campaign, R"(name: cluster
+workload: latency
+series:
+  - {transport: rdma, provider: rxe}
+  - {transport: rdma, provider: siw}
+  - {transport: tcp, rival: rxe}
+axes: {delay: [0, 50ms]}
+fixed: {duration: 300ms, completion: event, op: send}
+repeat: {min: 2, max: 2}
+)");
+  const auto out = directory.path() / "out";
+  const auto run = longhaul({"run", campaign, "--inventory", inventory(), "--out", out});
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  const auto rows = read_csv(out / "cells.csv");
+  ASSERT_EQ(rows.size(), 6U);
+  for (const auto& row : rows) {
+    EXPECT_EQ(row.at("status"), "ok");
+    EXPECT_EQ(row.at("topology"), "systems");
+    EXPECT_GT(std::stod(row.at("median")), std::stod(row.at("delay_us")));
+  }
+}
+
+TEST_F(Systems, MtusThatDifferAreTold) {
+  lab_->must("server", "ip link set b1 mtu 1400");
+  const auto outcome = play(inventory(), "site");
+  lab_->must("server", "ip link set b1 mtu 1500");
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("the MTUs on path wan differ"));
+  EXPECT_THAT(outcome.out, HasSubstr("1400 on server b1"));
+}
+
+TEST_F(Systems, TeardownLeavesTheMachinesAsTheyWere) {
+  const auto outcome = play(inventory(), "teardown");
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  for (const auto* node : kNodes) EXPECT_EQ(difference(before_[node], lab_->must(node, kState)), "") << node;
+}
+
+}  // namespace
+}  // namespace longhaul::testing
