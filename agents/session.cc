@@ -146,6 +146,8 @@ asio::awaitable<Result<Reply>> Session::answer(Request request) {
       break;
     case RequestKind::facts:
       co_return Reply{.facts = observe::node_facts()};
+    case RequestKind::clock:
+      co_return Reply{.clock = observe::raw_time()};
     case RequestKind::start:
       co_return co_await start(std::move(*request.start));
     case RequestKind::connect:
@@ -233,7 +235,9 @@ Result<Reply> Session::connect(const ConnectRequest& request) {
   const auto it = runs_.find(request.run_id);
   if (it == runs_.end()) return fail("run {} is not there", request.run_id);
   if (it->second->held()) return fail("run {} is held: it waits for its go, not for a server", request.run_id);
-  it->second->tell(host_and_port(request.peer, request.peer_port) + "\n");
+  const auto& clock = request.server_clock;
+  it->second->tell(fmt::format("{}{}\n", host_and_port(request.peer, request.peer_port),
+                               clock ? fmt::format(" {} {}", clock->offset, clock->error) : ""));
   return Reply{};
 }
 

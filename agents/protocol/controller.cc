@@ -6,6 +6,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <limits>
 #include <map>
 
 #include "agents/protocol/stream.hh"
@@ -24,6 +26,7 @@ constexpr std::size_t kKeptRuns = 32;  ///< runs that have ended and whose event
 
 /// An agent answers a heartbeat at once: silence for this many of them is a lost agent.
 constexpr int kSilentHeartbeats = 8;
+constexpr int kClockExchanges = 4;
 
 std::string where(const Node& node) {
   return fmt::format("agent {} at {}:{}", node.name, node.host, node.port);
@@ -282,6 +285,23 @@ Awaitable<Result<NodeFacts>> Controller::facts() {
   Request request;
   request.kind = RequestKind::facts;
   return body(Link::call(link_, std::move(request)), &Reply::facts, where(link_->node));
+}
+
+Awaitable<Result<ClockOffset>> Controller::clock() {
+  const auto now = [] {
+    return std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+  ClockOffset best{.error = std::numeric_limits<std::int64_t>::max()};
+  for (int i = 0; i < kClockExchanges; ++i) {
+    Request request;
+    request.kind = RequestKind::clock;
+    const auto asked = now();
+    const auto told = co_await body(Link::call(link_, std::move(request)), &Reply::clock, where(link_->node));
+    if (!told) co_return tl::unexpected(told.error());
+    const auto error = (now() - asked) / 2;
+    if (error < best.error) best = {.offset = *told - (asked + error), .error = error};
+  }
+  co_return best;
 }
 
 Awaitable<Result<void>> Controller::start(StartRequest start) {

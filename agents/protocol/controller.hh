@@ -45,6 +45,9 @@ class Controller {
 
   Awaitable<Result<NodeFacts>> facts();
 
+  /// The node's clock less this machine's (steady_clock), from the quickest of a few exchanges.
+  Awaitable<Result<ClockOffset>> clock();
+
   /// Returns when the process runs. Its events are to be had by next_event.
   Awaitable<Result<void>> start(StartRequest request);
   /// Lets a client that was started go on to its server.

@@ -62,6 +62,8 @@ Result<void> check(const ConnectRequest& connect) {
   if (auto ok = check_word("connect.run_id", connect.run_id, 128); !ok) return ok;
   if (auto ok = check_address("connect.peer", connect.peer); !ok) return ok;
   if (connect.peer_port == 0) return refuse("connect.peer_port: a client needs its server's port");
+  if (const auto& clock = connect.server_clock; clock && clock->error < 0)
+    return refuse("connect.server_clock.error: expected 0 or more, got {}", clock->error);
   return {};
 }
 

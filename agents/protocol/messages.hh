@@ -55,13 +55,21 @@ struct StartRequest {
 };
 BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind, hold))
 
+/// A clock (CLOCK_MONOTONIC_RAW) less another's, ns.
+struct ClockOffset {
+  std::int64_t offset = 0;
+  std::int64_t error = 0;  ///< by which that may be wrong at the most
+};
+BOOST_DESCRIBE_STRUCT(ClockOffset, (), (offset, error))
+
 /// Tell a client that was started where its server is. Once a run.
 struct ConnectRequest {
   std::string run_id;
-  std::string peer;             ///< the server's address
-  std::uint16_t peer_port = 0;  ///< of the server's `ready` event
+  std::string peer;                              ///< the server's address
+  std::uint16_t peer_port = 0;                   ///< of the server's `ready` event
+  std::optional<ClockOffset> server_clock = {};  ///< less the client's, where they have two; found off the path
 };
-BOOST_DESCRIBE_STRUCT(ConnectRequest, (), (run_id, peer, peer_port))
+BOOST_DESCRIBE_STRUCT(ConnectRequest, (), (run_id, peer, peer_port, server_clock))
 
 /// Let a run that is held open its window. Once a run. With `at` nodes whose clocks agree start together, however long
 /// it takes to tell them all.
@@ -101,8 +109,8 @@ struct ProbeResult {
 };
 BOOST_DESCRIBE_STRUCT(ProbeResult, (), (session, sent, round_trips))
 
-enum class RequestKind { heartbeat, facts, start, connect, go, stop, echo, probe, degen };
-BOOST_DESCRIBE_ENUM(RequestKind, heartbeat, facts, start, connect, go, stop, echo, probe, degen)
+enum class RequestKind { heartbeat, facts, clock, start, connect, go, stop, echo, probe, degen };
+BOOST_DESCRIBE_ENUM(RequestKind, heartbeat, facts, clock, start, connect, go, stop, echo, probe, degen)
 
 /// `kind` says which one of the bodies is there.
 struct Request {
@@ -128,10 +136,11 @@ struct Reply {
   std::uint64_t id = 0;
   std::optional<Failure> failure;
   std::optional<NodeFacts> facts;
+  std::optional<std::int64_t> clock;  ///< CLOCK_MONOTONIC_RAW of the node, ns
   std::optional<ProbeResult> probe;
   std::optional<longhaul::degen::Reply> degen;
 };
-BOOST_DESCRIBE_STRUCT(Reply, (), (id, failure, facts, probe, degen))
+BOOST_DESCRIBE_STRUCT(Reply, (), (id, failure, facts, clock, probe, degen))
 
 /// What happens to a run. The last event of a run has `exit`, and before it there was exactly one bench event of kind
 /// record, unsupported or failed (the agent makes the last where the process ended without one).

@@ -11,6 +11,7 @@ class AgentControl : public NodeControl {
 
   bool connected() const override { return controller_.connected(); }
   Awaitable<Result<NodeFacts>> facts() override { return controller_.facts(); }
+  Awaitable<Result<agents::ClockOffset>> clock() override { return controller_.clock(); }
   Awaitable<Result<void>> start(agents::StartRequest request) override { return controller_.start(std::move(request)); }
   Awaitable<Result<void>> connect_client(agents::ConnectRequest request) override {
     return controller_.connect_client(std::move(request));

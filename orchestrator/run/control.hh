@@ -25,6 +25,7 @@ class NodeControl {
   virtual ~NodeControl() = default;
   virtual bool connected() const = 0;
   virtual Awaitable<Result<NodeFacts>> facts() = 0;
+  virtual Awaitable<Result<agents::ClockOffset>> clock() = 0;
   virtual Awaitable<Result<void>> start(agents::StartRequest request) = 0;
   virtual Awaitable<Result<void>> connect_client(agents::ConnectRequest request) = 0;
   virtual Awaitable<Result<void>> stop(std::string run_id) = 0;

@@ -58,6 +58,17 @@ agents::ConnectRequest connect_request(const RunRequest& request, const Link& pa
   return {.run_id = request.run_id, .peer = path.to.address, .peer_port = port};
 }
 
+// The server's clock less the client's, by way of ours: the control network is not the path that is impaired. Nothing
+// where they have one clock, or where one does not tell: the run does without.
+Awaitable<std::optional<agents::ClockOffset>> clock_between(Nodes& nodes, std::string client, std::string server) {
+  if (nodes.facts().at(client).boot_id == nodes.facts().at(server).boot_id) co_return std::nullopt;
+  auto asking = co_await Pending<Result<agents::ClockOffset>>::start(nodes.at(client)->clock());
+  const auto there = co_await nodes.at(server)->clock();
+  const auto here = co_await asking.wait();
+  if (!here || !there) co_return std::nullopt;
+  co_return agents::ClockOffset{.offset = there->offset - here->offset, .error = there->error + here->error};
+}
+
 // What a node's events add up to.
 struct Story {
   std::optional<NodeRecord> record;
@@ -272,7 +283,9 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, PreparedRun prep
   auto server = nodes.at(request.link.server);
   Story serving;
 
-  auto told = co_await node->connect_client(connect_request(request, request.link, prepared.port));
+  auto connecting = connect_request(request, request.link, prepared.port);
+  connecting.server_clock = co_await clock_between(nodes, request.link.client, request.link.server);
+  auto told = co_await node->connect_client(std::move(connecting));
   // One that cannot be told has ended: what it said explains it.
   const auto deadline = Clock::now() + (told ? request.setup_timeout : kExit);
   std::vector<Pending<Story>> further;

@@ -8,8 +8,11 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <chrono>
+#include <cstdlib>
 
 #include "common/frame.hh"
+#include "observe/clock.hh"
 #include "tests/agents/support.hh"
 
 namespace longhaul::agents {
@@ -113,15 +116,30 @@ TEST_F(Sessions, ReportsHowAProcessFailed) {
   });
 }
 
+TEST_F(Sessions, TellsItsClock) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    CO_VALUE(clock, co_await controller.clock());
+    // One machine: what is left is how the two kinds of its clock differ, here and now.
+    const auto steady = std::chrono::steady_clock::now().time_since_epoch().count();
+    const auto apart = observe::raw_time() - steady;
+    EXPECT_LE(std::abs(clock.offset - apart), clock.error + 50'000'000);
+    EXPECT_GE(clock.error, 0);
+    EXPECT_LT(clock.error, 10'000'000'000);
+  });
+}
+
 TEST_F(Sessions, AClientIsToldWhereItsServerIs) {
   open_agent();
   run([&]() -> Awaitable<void> {
     CO_VALUE(controller, co_await Controller::connect(node(), controller_));
-    ConnectRequest where{.run_id = "t", .peer = "fd00::2", .peer_port = 4711};
+    ConnectRequest where{
+        .run_id = "t", .peer = "fd00::2", .peer_port = 4711, .server_clock = ClockOffset{.offset = -5, .error = 3}};
     CO_OK(co_await controller.start(script("t", "told")));
     CO_OK(co_await controller.connect_client(where));
     CO_VALUE(told, co_await controller.next_event("t", 20s));
-    EXPECT_EQ(told.bench->message, "told [fd00::2]:4711");
+    EXPECT_EQ(told.bench->message, "told [fd00::2]:4711 -5 3");
 
     where.run_id = "u";
     const auto nobody = co_await controller.connect_client(where);

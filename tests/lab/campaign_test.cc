@@ -283,7 +283,7 @@ series:
   - {transport: rdma, provider: siw}
   - {transport: tcp, rival: siw}
 axes: {client_nodes: [1, 2]}
-fixed: {clients: 4, duration: 500ms}
+fixed: {clients: 4, duration: 1s, work: 2ms}
 repeat: {min: 1}
 )");
   const auto run = longhaul({"run", campaign, "--lab", "--topology", "compact", "--out", out});

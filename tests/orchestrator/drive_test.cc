@@ -88,6 +88,22 @@ TEST_F(Drive, RunsEveryCellAndLeavesTheRouterUnimpaired) {
   EXPECT_THAT(world_.echoes, ::testing::UnorderedElementsAre("10.20.0.1", "10.21.0.1"));
 }
 
+TEST_F(Drive, ClientsLearnTheClocksOfServersOnOtherMachines) {
+  world_.clocks = {{"client", {.offset = 100, .error = 7}}, {"server", {.offset = 250, .error = 5}}};
+  ASSERT_TRUE(session());
+  ASSERT_FALSE(world_.told.empty());
+  for (const auto& request : world_.told) {
+    ASSERT_TRUE(request.server_clock);
+    EXPECT_EQ(request.server_clock->offset, 150);
+    EXPECT_EQ(request.server_clock->error, 12);
+  }
+}
+
+TEST_F(Drive, OneMachineHasOneClock) {
+  ASSERT_TRUE(session());
+  for (const auto& request : world_.told) EXPECT_FALSE(request.server_clock);
+}
+
 TEST_F(Drive, RecordsSayWhatThePathWas) {
   world_.lateness = 300'000;
   ASSERT_TRUE(session());

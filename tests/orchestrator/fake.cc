@@ -18,7 +18,13 @@ class FakeControl : public NodeControl {
   Awaitable<Result<NodeFacts>> facts() override {
     NodeFacts facts;
     facts.hostname = node_.name;
+    if (world_.clocks.contains(node_.name)) facts.boot_id = node_.name;
     co_return facts;
+  }
+
+  Awaitable<Result<agents::ClockOffset>> clock() override {
+    if (!connected()) co_return lost();
+    co_return world_.clocks[node_.name];
   }
 
   Awaitable<Result<void>> start(agents::StartRequest request) override {
@@ -35,6 +41,7 @@ class FakeControl : public NodeControl {
 
   Awaitable<Result<void>> connect_client(agents::ConnectRequest request) override {
     if (!connected()) co_return lost();
+    world_.told.push_back(request);
     run(request.run_id, false);
     co_return Result<void>{};
   }

@@ -45,10 +45,12 @@ class FakeTestbed : public Dialer {
 
   std::map<std::string, int> dials;  ///< by node
   std::set<std::string> unreachable;
-  std::map<std::string, std::string> wrong;  ///< node -> why its certificate is refused
-  std::set<std::string> running;             ///< "<node> <run_id>" of processes that have not been ended
-  std::vector<std::string> started;          ///< run ids of clients, in order
-  std::vector<agents::StartRequest> alone;   ///< of what runs by itself
+  std::map<std::string, std::string> wrong;           ///< node -> why its certificate is refused
+  std::set<std::string> running;                      ///< "<node> <run_id>" of processes that have not been ended
+  std::vector<std::string> started;                   ///< run ids of clients, in order
+  std::vector<agents::StartRequest> alone;            ///< of what runs by itself
+  std::vector<agents::ConnectRequest> told;           ///< where their servers are
+  std::map<std::string, agents::ClockOffset> clocks;  ///< of nodes that have one of their own
   std::multiset<std::string> echoes;
 
   Awaitable<Result<std::unique_ptr<NodeControl>>> connect(Node node) override;

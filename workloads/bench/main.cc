@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <sstream>
 
 #include "common/command_line.hh"
 #include "common/log.hh"
@@ -125,6 +126,26 @@ int run_server(const Ends& ends, Events& events, int stop) {
   }
 }
 
+// "HOST:PORT", and where somebody knows it " OFFSET ERROR": the server's clock less ours, ns.
+struct NamedServer {
+  HostPort at;
+  std::optional<PeerClock> clock;
+};
+
+Result<NamedServer> parse_server(const std::string& line) {
+  const auto end = line.find(' ');
+  auto at = parse_host_port(line.substr(0, end));
+  if (!at) return tl::unexpected(at.error());
+  NamedServer server{std::move(*at), {}};
+  if (end == std::string::npos) return server;
+  PeerClock clock;
+  std::istringstream words{line.substr(end)};
+  if (!(words >> clock.offset >> clock.error) || clock.error < 0 || words.rdbuf()->in_avail() != 0)
+    return refuse("'{}': expected HOST:PORT, or HOST:PORT OFFSET ERROR of its clock in ns", line);
+  server.clock = clock;
+  return server;
+}
+
 // Whoever starts a client before its server writes where that is, later: the start is no part of the wait for it.
 Attempt<std::string> server_named(const std::string& connect, int stop) {
   if (connect != "-") return connect;
@@ -147,11 +168,11 @@ int run_client(const WorkloadSpec& spec, const Ends& ends, Parameters parameters
     events.emit(BenchEventKind::failed, named.error().message);
     return finish(named.error(), ends.json);
   }
-  auto server = parse_host_port(*named);
+  const auto server = parse_server(*named);
   if (!server) return refuse_usage("--connect " + server.error().message, ends, events);
   if (ends.transport.empty())
     return refuse_usage("--transport is missing: give --transport tcp or --transport rdma", ends, events);
-  ClientOptions options{*server, ends.transport, ends.bind, ends.device, std::move(parameters)};
+  ClientOptions options{server->at, ends.transport, ends.bind, ends.device, std::move(parameters), server->clock};
   const auto result = workloads::run_client(options, spec, *find_runner(spec.name), events, stop);
   if (!result) return finish(result.error(), ends.json);
   if (ends.json) {

@@ -143,6 +143,7 @@ Attempt<ClientResult> Client::run() {
     }
     events_.emit(BenchEventKind::ready);
     ClientSession session{spec_, Role::client, *parameters, *plan, std::move(*connections), control, events_, stop_};
+    if (options_.clock) session.know_clock(*options_.clock);
     auto metrics = runner_.client(session);
     auto server_record = session.finish(metrics);
     return ClientResult{session.record(std::move(metrics)), std::move(server_record)};

@@ -6,6 +6,7 @@
 #include "model/record.hh"
 #include "workloads/harness/events.hh"
 #include "workloads/harness/runner.hh"
+#include "workloads/harness/session.hh"
 #include "workloads/transport/address.hh"
 
 namespace longhaul::workloads {
@@ -16,6 +17,7 @@ struct ClientOptions {
   std::string bind;       ///< source address; empty: the device's, else as the kernel routes
   std::string device;     ///< RDMA device, or network interface for tcp; empty: whichever serves the source
   Parameters parameters;
+  std::optional<PeerClock> clock = {};  ///< the server's, where somebody found it off the path
 };
 
 struct ClientResult {

@@ -105,8 +105,11 @@ class ClientSession : public Session {
   /// Until the server says that it is prepared (ServerSession::prepared). Spins: a client that slept would leave a
   /// processor to the server that it will not have later.
   void await_prepared();
-  /// The server's clock, which tells it (ServerSession::tell_clock). Over the path itself: the two ends of the bench
-  /// have no other, so the error is that of half a round trip.
+  /// The server's clock, found by others off the path.
+  void know_clock(PeerClock clock) { known_clock_ = clock; }
+  /// The server's clock, which tells it (ServerSession::tell_clock): over the path itself, where the error is that of
+  /// half a round trip; or as it is known, where that is better. What the two may drift apart until the window closes
+  /// is in the error.
   PeerClock peer_clock();
   /// Tells the server that the window is closed and what was measured here (numbers only), and waits for its record.
   NodeRecord finish(const std::map<std::string, Metric>& metrics);
@@ -114,6 +117,7 @@ class ClientSession : public Session {
  private:
   bool tick();
   std::int64_t window_end_ = 0;
+  std::optional<PeerClock> known_clock_;
 };
 
 /// The server answers until the clients close the window: it opens when all have asked for it, and the first that is
