@@ -71,18 +71,12 @@ std::string limit_met(const ProcessLimits& limits, std::string_view failure, std
     return fmt::format("it used more than the agent's limit of {} s of processor time (--limit-cpu)",
                        whole_seconds(*limits.cpu));
   if (says(failure, errno_text(ENOMEM)) || says(failure, "std::bad_alloc")) {
-    if (limits.memory && limits.locked)
-      return fmt::format(
-          "the agent limits a workload to {} of memory (--limit-memory) and to {} of locked memory (--limit-locked; of "
-          "a service also LimitMEMLOCK=)",
-          size(*limits.memory), size(*limits.locked));
-    if (limits.memory)
-      return fmt::format("the agent limits a workload to {} of memory (--limit-memory)", size(*limits.memory));
+    std::string text;
+    if (limits.memory) text = fmt::format("{} of memory (--limit-memory)", size(*limits.memory));
     if (limits.locked)
-      return fmt::format(
-          "the agent limits a workload to {} of locked memory (--limit-locked; of a service also "
-          "LimitMEMLOCK=)",
-          size(*limits.locked));
+      text += fmt::format("{}{} of locked memory (--limit-locked; of a service also LimitMEMLOCK=)",
+                          text.empty() ? "" : " and to ", size(*limits.locked));
+    if (!text.empty()) return "the agent limits a workload to " + text;
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <utility>
 
 #include "agents/affinity.hh"
 #include "agents/steering.hh"
@@ -216,11 +217,15 @@ void Process::end_when_overdue() {
     if (error || !process || process->finished_ || process->stopping_) return;
     process->overdue_ = true;
     log::warn("run {} {}", process->run_id_, overdue(process->options_.limits));
-    process->signal_group(SIGTERM);
-    process->time_.expires_after(process->options_.grace);
-    process->time_.async_wait([weak](auto again) {
-      if (const auto still = weak.lock(); !again && still && !still->finished_) still->signal_group(SIGKILL);
-    });
+    process->terminate(process->options_.grace);
+  });
+}
+
+void Process::terminate(Nanoseconds grace) {
+  signal_group(SIGTERM);
+  time_.expires_after(grace);
+  time_.async_wait([weak = weak_from_this()](auto error) {
+    if (const auto process = weak.lock(); !error && process && !process->finished_) process->signal_group(SIGKILL);
   });
 }
 
@@ -237,12 +242,7 @@ void Process::tell(const std::string& line) {
 asio::awaitable<void> Process::stop(Nanoseconds grace) {
   const auto self = shared_from_this();
   if (finished_) co_return;
-  stopping_ = true;
-  signal_group(SIGTERM);
-  asio::steady_timer escalate{executor_, grace};
-  escalate.async_wait([weak = weak_from_this()](auto error) {
-    if (const auto process = weak.lock(); !error && process && !process->finished_) process->signal_group(SIGKILL);
-  });
+  if (!std::exchange(stopping_, true)) terminate(grace);
   co_await wait();
 }
 

@@ -61,6 +61,7 @@ class Process : public std::enable_shared_from_this<Process> {
   boost::asio::awaitable<void> read_output();
   void take_event(const std::string& frame);
   void end_when_overdue();
+  void terminate(Nanoseconds grace);  ///< SIGTERM, then SIGKILL
   std::string explain(std::string failure, std::optional<int> signal = {}) const;
   void reader_ended();
   void emit(RunEvent event);
@@ -81,8 +82,8 @@ class Process : public std::enable_shared_from_this<Process> {
   int readers_ = 0;
   boost::asio::steady_timer drained_;
   boost::asio::steady_timer done_;
-  boost::asio::steady_timer time_;
-  bool concluded_ = false;  ///< a record, unsupported or failed was relayed
+  boost::asio::steady_timer time_;  ///< until it is overdue; once it was told to end, until it must
+  bool concluded_ = false;          ///< a record, unsupported or failed was relayed
   bool stopping_ = false;
   bool overdue_ = false;  ///< its time was over before it was
   bool finished_ = false;

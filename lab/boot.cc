@@ -319,8 +319,8 @@ Result<Booted> boot(const UpOptions& asked) {
   auto image = prepare_image(options, wanted);
   if (!image) return tl::unexpected(image.error());
   booted.known.emulated = !kvm_works(*image);
-  for (OverlayFile& file : whole_systems(wanted) ? make_openssh_keys(*directory) : make_keys(*directory))
-    options.files.push_back(std::move(file));
+  auto keys = make_keys(*directory, whole_systems(wanted) ? SshServer::openssh : SshServer::dropbear);
+  for (OverlayFile& file : keys) options.files.push_back(std::move(file));
 
   say(fmt::format("booting lab '{}': {}, {}", options.name, booted.known.topology,
                   booted.known.emulated ? "emulated (no KVM)" : "KVM"));

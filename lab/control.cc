@@ -22,12 +22,6 @@ std::string read_text(const std::string& path) {
   return std::move(text).str();
 }
 
-void write_secret(const std::string& path, const std::string& bytes) {
-  const OwnFd out{check(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), "creating " + path)};
-  if (::write(out.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
-    throw_errno("writing " + path);
-}
-
 /// Makes a key and returns its public half, "ssh-ed25519 AAAA...".
 std::string make_key(const std::string& path) {
   const std::string output = path + ".out";
@@ -44,40 +38,33 @@ std::string make_key(const std::string& path) {
       fmt::format("dropbearkey made no key ({}): {}", ended ? ended->text() : "no answer", lines.str()));
 }
 
+/// From dropbear's form.
+void to_openssh(const std::string& from, const std::string& to) {
+  std::string complaint;
+  const auto done = run_command({"dropbearconvert", "dropbear", "openssh", from, to}, &complaint);
+  if (!done.exit.ok()) throw std::runtime_error(fmt::format("dropbearconvert {}: {}", from, complaint));
+}
+
 }  // namespace
 
-std::vector<OverlayFile> make_keys(const std::string& directory) {
+std::vector<OverlayFile> make_keys(const std::string& directory, SshServer server) {
   // dbclient looks for known_hosts below $HOME.
   std::filesystem::create_directories(directory + "/home/.ssh");
   const std::string client = make_key(directory + "/key");
   const std::string host_path = directory + "/hostkey";
   const std::string host = make_key(host_path);
   std::ofstream(directory + "/home/.ssh/known_hosts") << "127.0.0.1 " << host << '\n';
-  std::vector<OverlayFile> files;
-  files.push_back({.path = "/etc/dropbear/hostkey", .bytes = read_text(host_path), .mode = 0600, .uid = 0});
-  files.push_back({.path = "/root/.ssh/authorized_keys", .bytes = client + '\n', .mode = 0600, .uid = 0});
-  std::filesystem::remove(host_path);
-  return files;
-}
-
-std::vector<OverlayFile> make_openssh_keys(const std::string& directory) {
-  const auto convert = [](const std::string& from, const std::string& to) {
-    std::string complaint;
-    const auto done = run_command({"dropbearconvert", "dropbear", "openssh", from, to}, &complaint);
-    if (!done.exit.ok()) throw std::runtime_error(fmt::format("dropbearconvert {}: {}", from, complaint));
-  };
-  auto files = make_keys(directory);
-  convert(directory + "/key", directory + "/id_ed25519");
-  for (OverlayFile& file : files) {
-    if (file.path != "/etc/dropbear/hostkey") continue;
-    const auto scratch = directory + "/hostkey";
-    write_secret(scratch, file.bytes);
-    convert(scratch, scratch + ".openssh");
-    file = {.path = "/etc/ssh/ssh_host_ed25519_key", .bytes = read_text(scratch + ".openssh"), .mode = 0600, .uid = 0};
-    std::filesystem::remove(scratch);
-    std::filesystem::remove(scratch + ".openssh");
+  OverlayFile host_key{.path = "/etc/dropbear/hostkey", .bytes = read_text(host_path), .mode = 0600, .uid = 0};
+  if (server == SshServer::openssh) {
+    const auto converted = host_path + ".openssh";
+    to_openssh(host_path, converted);
+    host_key.path = "/etc/ssh/ssh_host_ed25519_key";
+    host_key.bytes = read_text(converted);
+    std::filesystem::remove(converted);
+    to_openssh(directory + "/key", directory + "/id_ed25519");
   }
-  return files;
+  std::filesystem::remove(host_path);
+  return {std::move(host_key), {.path = "/root/.ssh/authorized_keys", .bytes = client + '\n', .mode = 0600, .uid = 0}};
 }
 
 std::string shell_quote(const std::string& word) {

@@ -9,12 +9,11 @@
 
 namespace longhaul::lab {
 
-/// Makes the lab's keys in its directory: the client's, and the hosts' with the known_hosts that pins it. Returns what
-/// the guests need of them.
-std::vector<OverlayFile> make_keys(const std::string& directory);
+enum class SshServer { dropbear, openssh };
 
-/// The same for systems whose sshd is OpenSSH's; the client's key is in its form too (id_ed25519), for Ansible.
-std::vector<OverlayFile> make_openssh_keys(const std::string& directory);
+/// Makes the lab's keys in its directory: the client's, and the hosts' with the known_hosts that pins it. Returns what
+/// the guests' server needs of them. For OpenSSH's the client's is there in its form too (id_ed25519): for Ansible.
+std::vector<OverlayFile> make_keys(const std::string& directory, SshServer server);
 
 /// The command on this machine that runs `command` on a node. `environment` is added to ours.
 struct RemoteCommand {

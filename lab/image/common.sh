@@ -78,7 +78,7 @@ add_libraries() { # ROOT FILE...
     done <"$work/libraries"
 }
 
-# Copies modules of the kernel, with what they need.
+# Copies modules of the kernel, with what they need, and tells modprobe of all that are there.
 install_modules() { # ROOT MODULE...
     root=$1
     shift
@@ -95,6 +95,8 @@ install_modules() { # ROOT MODULE...
         install -D -m 0644 "$file" "$target"
         strip --strip-debug "$target"
     done
+    cp "$kernel/modules/modules.builtin" "$kernel/modules/modules.order" "$root/lib/modules/$release/"
+    depmod -b "$root" "$release" 2>/dev/null
 }
 
 # In the legacy format of lz4 such files can be concatenated: to the kernel they are one stream.

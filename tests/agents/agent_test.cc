@@ -26,20 +26,6 @@ using ::testing::SizeIs;
 
 class Sessions : public AgentTest {
  protected:
-  /// All events of a run to its end.
-  Awaitable<std::vector<RunEvent>> events(Controller& controller, std::string run_id) {
-    std::vector<RunEvent> all;
-    for (;;) {
-      auto event = co_await controller.next_event(run_id, 20s);
-      if (!event) {
-        ADD_FAILURE() << event.error().message;
-        co_return all;
-      }
-      all.push_back(*event);
-      if (event->exit) co_return all;
-    }
-  }
-
   Awaitable<std::string> failure_of(Controller& controller, std::string mode) {
     const auto started = co_await controller.start(script("run-" + mode, mode));
     if (!started) co_return started.error().message;

@@ -138,10 +138,7 @@ TEST_F(Audited, ARunFromItsStartToItsEnd) {
   run([&]() -> Awaitable<void> {
     CO_VALUE(controller, co_await Controller::connect(node(), controller_));
     CO_OK(co_await controller.start(script("one", "crash")));
-    for (;;) {
-      CO_VALUE(event, co_await controller.next_event("one", 20s));
-      if (event.exit) break;
-    }
+    (void)co_await events(controller, "one");
     auto unknown = script("two", "good");
     unknown.workload = "rm";
     const auto refused = co_await controller.start(unknown);
@@ -198,10 +195,7 @@ TEST_F(Audited, AFullDiskEndsNothing) {
   run([&]() -> Awaitable<void> {
     CO_VALUE(controller, co_await Controller::connect(node(), controller_));
     CO_OK(co_await controller.start(script("one", "good")));
-    for (;;) {
-      CO_VALUE(event, co_await controller.next_event("one", 20s));
-      if (event.exit) break;
-    }
+    (void)co_await events(controller, "one");
   });
 }
 

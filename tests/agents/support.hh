@@ -111,6 +111,20 @@ class AgentTest : public ::testing::Test {
             .transport = "tcp"};
   }
 
+  /// All events of a run to its end.
+  Awaitable<std::vector<RunEvent>> events(Controller& controller, std::string run_id) {
+    std::vector<RunEvent> all;
+    for (;;) {
+      auto event = co_await controller.next_event(run_id, 20s);
+      if (!event) {
+        ADD_FAILURE() << event.error().message;
+        co_return all;
+      }
+      all.push_back(*event);
+      if (event->exit) co_return all;
+    }
+  }
+
   /// Runs a coroutine to its end, both sides' work included.
   template <typename Coroutine>
   void run(Coroutine coroutine, std::chrono::seconds limit = 60s) {

@@ -27,22 +27,7 @@ TEST_F(FullLab, RunsACampaignAcrossThreeMachines) {
   EXPECT_NE(lab().must("client", "cat /proc/sys/kernel/random/boot_id"),
             lab().must("server", "cat /proc/sys/kernel/random/boot_id"));
 
-  const TemporaryDirectory directory;
-  const auto campaign = directory.path() / "campaign.yaml";
-  write_file(campaign, R"(name: full
-workload: latency
-series:
-  - {transport: rdma, provider: rxe}
-  - {transport: rdma, provider: siw}
-  - {transport: tcp, rival: rxe}
-axes: {delay: [0, 50ms]}
-fixed: {duration: 300ms, completion: event, op: send}
-repeat: {min: 2, max: 2}
-)");
-  const auto out = directory.path() / "out";
-  const auto run = longhaul({"run", campaign, "--inventory", lab().inventory(), "--out", out});
-  EXPECT_EQ(run.code, 0) << run.out << run.err;
-  const auto rows = read_csv(out / "cells.csv");
+  const auto rows = compare_latencies(lab());
   ASSERT_EQ(rows.size(), 6U);
   for (const auto& row : rows) {
     EXPECT_EQ(row.at("status"), "ok");

@@ -179,4 +179,23 @@ std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::
   return result;
 }
 
+std::vector<std::map<std::string, std::string>> compare_latencies(const BootedLab& lab) {
+  const TemporaryDirectory directory;
+  const auto campaign = directory.path() / "campaign.yaml";
+  write_file(campaign, R"(name: latencies
+workload: latency
+series:
+  - {transport: rdma, provider: rxe}
+  - {transport: rdma, provider: siw}
+  - {transport: tcp, rival: rxe}
+axes: {delay: [0, 50ms]}
+fixed: {duration: 300ms, completion: event, op: send}
+repeat: {min: 2, max: 2}
+)");
+  const auto out = directory.path() / "out";
+  const auto run = longhaul({"run", campaign, "--inventory", lab.inventory(), "--out", out});
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  return read_csv(out / "cells.csv");
+}
+
 }  // namespace longhaul::testing

@@ -163,22 +163,7 @@ TEST_F(Systems, TheDoctorKnowsAHealthyTestbedFromABrokenOne) {
 }
 
 TEST_F(Systems, ACampaignRunsOnIt) {
-  const TemporaryDirectory directory;
-  const auto campaign = directory.path() / "campaign.yaml";
-  write_file(campaign, R"(name: cluster
-workload: latency
-series:
-  - {transport: rdma, provider: rxe}
-  - {transport: rdma, provider: siw}
-  - {transport: tcp, rival: rxe}
-axes: {delay: [0, 50ms]}
-fixed: {duration: 300ms, completion: event, op: send}
-repeat: {min: 2, max: 2}
-)");
-  const auto out = directory.path() / "out";
-  const auto run = longhaul({"run", campaign, "--inventory", inventory(), "--out", out});
-  EXPECT_EQ(run.code, 0) << run.out << run.err;
-  const auto rows = read_csv(out / "cells.csv");
+  const auto rows = compare_latencies(*lab_);
   ASSERT_EQ(rows.size(), 6U);
   for (const auto& row : rows) {
     EXPECT_EQ(row.at("status"), "ok");
