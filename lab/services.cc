@@ -25,26 +25,32 @@ std::string steering_script() {
          "for q in /sys/class/net/$n/queues/rx-*/rps_cpus; do [ -e $q ] && echo $m >$q; done\ndone <>$f\n";
 }
 
-// There is one function_graph tracer: whoever has it (t, thread q) keeps it until it says stop or is gone. A filter
-// that none of the functions got into would mean all functions. Pipe names are the beginning of the files' names.
+// Probes at a function's entry and return (kprobe events) touch that function alone. The tracer function_graph, and any
+// event while command names are recorded (record-cmd), also patch the scheduler, where an emulated processor then may
+// hang. Whoever is traced (t, thread q) stays so until it says stop or is gone. Pipe names are the beginning of the
+// files' names.
 std::string tracing_script() {
   return open_pipe(kTracingPipe) + fmt::format(R"(cd /sys/kernel/tracing || exit
 off() {{
 rm -f $f-*.on
 echo 0 >tracing_on
-echo nop >current_tracer
-echo >set_ftrace_filter
-echo >set_ftrace_pid
+[ -d events/longhaul ] && echo 0 >events/longhaul/enable
+echo >kprobe_events
 t= q=
 }}
 start() {{
 [ -d /proc/$2 ] || return
-for x in $3; do echo $x >>set_ftrace_filter; done 2>/dev/null
-grep -q '^[a-z_]' set_ftrace_filter || return
-echo $2 >set_ftrace_pid
-echo function_graph >current_tracer
-for x in nofuncgraph-cpu nofuncgraph-proc nofuncgraph-overhead nofuncgraph-irqs nofuncgraph-abstime \
-funcgraph-duration funcgraph-tail sleep-time; do echo $x >trace_options; done
+: >$f-$1.new
+i=0
+for x in $3; do
+i=$((i+1))
+echo "p:longhaul/enter_$i $x" >>kprobe_events || continue
+echo "r:longhaul/leave_$i $x" >>kprobe_events
+for e in enter leave; do echo "$e $(cat events/longhaul/${{e}}_$i/id) $x" >>$f-$1.new; done
+done 2>/dev/null
+[ -s $f-$1.new ] || return
+echo "common_pid == $2" >events/longhaul/filter
+echo 1 >events/longhaul/enable
 echo >trace
 echo 1 >tracing_on
 t=$1 q=$2
@@ -52,12 +58,14 @@ t=$1 q=$2
 }}
 stop() {{
 echo 0 >tracing_on
-cat trace >$f-$1.new
+cat trace >>$f-$1.new
 off
 mv $f-$1.new $f-$1.txt
 }}
 umask 022
 echo {0} >buffer_size_kb
+echo norecord-cmd >trace_options
+echo raw >trace_options
 off
 while read -r w n p x; do
 case $n in ''|*[!a-z0-9-]*) continue;; esac

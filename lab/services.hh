@@ -10,7 +10,7 @@ namespace longhaul::lab {
 /// apart so where a workload measures what receiving costs; the kernel lets only root do it.
 std::string steering_script();
 
-/// Behind kTracingPipe: how long the kernel's functions take for one thread (ftrace's function_graph).
+/// Behind kTracingPipe: when one thread enters and leaves functions of the kernel (kprobe events).
 std::string tracing_script();
 
 }  // namespace longhaul::lab

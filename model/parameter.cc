@@ -25,7 +25,7 @@ Result<void> check_text(const ParameterSpec& spec, const std::string& word) {
   };
   if (!word.empty() && word.size() <= kLongestText && !word.starts_with('-') &&
       std::all_of(word.begin(), word.end(), plain))
-    return {};
+    return spec.check ? spec.check(word) : Result<void>{};
   std::string more;
   for (const char c : spec.punctuation) more += fmt::format("'{}', ", c);
   return refuse("expected letters, digits, {}'_', '.' or '-', at most {}, got '{}'", more, kLongestText, word);

@@ -32,6 +32,8 @@ struct ParameterSpec {
   std::vector<std::string> choices;  ///< for Kind::choice; empty: any text
   std::string transport = {};        ///< the only transport that it applies to; empty: to all
   std::string punctuation = {};      ///< what any text may hold beside letters, digits, '_', '.' and '-'
+  /// Optional, for any text: what else is asked of it.
+  std::function<Result<void>(const std::string&)> check = {};
 };
 
 enum class Better { lower, higher, neither };
@@ -61,6 +63,8 @@ struct WorkloadSpec {
   std::string plot_axis;  ///< default x axis of its plot: a parameter's name
   /// Optional: the headline metric that theory gives for these parameters, in its base unit.
   std::function<std::optional<double>(const Parameters&)> predict;
+  /// Where no parameter `duration` says it: how long the window stays open, roughly and on a slow machine.
+  std::function<Nanoseconds(const Parameters&)> lasts = {};
 };
 
 /// Whether it is one process on one node: no peer, no path, no WAN.

@@ -55,7 +55,8 @@ std::optional<double> headline(const RunRecord& record, const WorkloadSpec& work
 }
 
 Nanoseconds window_of(const WorkloadSpec& workload, const Cell& cell) {
-  if (find_parameter(workload.parameters, "duration") == nullptr) return kUnknownWindow;
+  if (find_parameter(workload.parameters, "duration") == nullptr)
+    return workload.lasts ? workload.lasts(cell.parameters) : kUnknownWindow;
   Nanoseconds total{0};
   for (const auto* name : {"warmup", "duration"}) {
     const auto* spec = find_parameter(workload.parameters, name);

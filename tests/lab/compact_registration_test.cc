@@ -49,6 +49,20 @@ TEST_F(Registration, AbsentPagesAreFaultedInByIt) {
   cost_record("--transport rdma --device rxe_a0 --size 1MiB --pages file");
 }
 
+// Often: a tracer whose switching patches hot code has hung the emulated machine in one of twenty.
+TEST_F(Registration, IsTracedForItsStepsAgainAndAgain) {
+  for (int round = 0; round < 12; ++round) {
+    for (const std::string device : {"rxe_a0", "siw_a1"}) {
+      const auto traced = cost_record("--transport rdma --trace --size 256KiB --duration 20ms --device " + device);
+      EXPECT_GT(metric(traced, "step_pinning"), 0) << device;
+      EXPECT_GT(metric(traced, "step_translating"), 0) << device;
+      EXPECT_GT(metric(traced, "step_handing_over"), 0) << device;
+    }
+  }
+  const auto absent = cost_record("--transport rdma --trace --size 256KiB --pages absent --device rxe_a0");
+  EXPECT_GT(metric(absent, "step_pinning"), 2 * metric(absent, "step_handing_over")) << "it faults them in";
+}
+
 TEST_F(Registration, FastRegistrationInTheKernelIsFaster) {
   const auto ordinary = cost_record("--transport rdma --device rxe_a0 --size 64KiB --method kernel");
   const auto fast = cost_record("--transport rdma --device rxe_a0 --size 64KiB --method kernel_fast");

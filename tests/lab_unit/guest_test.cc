@@ -47,10 +47,13 @@ class Tracing : public testing::Test {
  protected:
   Tracing() {
     std::filesystem::create_directories(root_ / "tracing");
-    for (const char* file : {"tracing_on", "current_tracer", "set_ftrace_pid", "buffer_size_kb", "trace_options"})
+    for (const char* file : {"tracing_on", "buffer_size_kb", "trace_options", "kprobe_events"})
       std::ofstream(root_ / "tracing" / file) << "-\n";
-    // The kernel's says this while nothing is in it.
-    std::ofstream(root_ / "tracing/set_ftrace_filter") << "#### all functions enabled ####\n";
+    // The kernel has these as soon as the probes are asked for.
+    for (const std::string probe : {"enter_1", "leave_1", "enter_2", "leave_2"}) {
+      std::filesystem::create_directories(root_ / "tracing/events/longhaul" / probe);
+      std::ofstream(root_ / "tracing/events/longhaul" / probe / "id") << "16" + probe.substr(6) + "\n";
+    }
     std::ofstream(root_ / "tracing/trace") << "a trace\n";
   }
   ~Tracing() override { std::filesystem::remove_all(root_); }
@@ -83,9 +86,11 @@ class Tracing : public testing::Test {
 TEST_F(Tracing, StartsForOneThreadAndTheseFunctions) {
   feed("start one-1 " + me_ + " ib_umem_get rxe_mr_init_user\n");
   EXPECT_TRUE(exists("run/tracing-one-1.on"));
-  EXPECT_EQ(text("tracing/set_ftrace_pid"), me_ + "\n");
-  EXPECT_EQ(text("tracing/set_ftrace_filter"), "\nib_umem_get\nrxe_mr_init_user\n");
-  EXPECT_EQ(text("tracing/current_tracer"), "function_graph\n");
+  EXPECT_EQ(text("tracing/kprobe_events"),
+            "\np:longhaul/enter_1 ib_umem_get\nr:longhaul/leave_1 ib_umem_get\n"
+            "p:longhaul/enter_2 rxe_mr_init_user\nr:longhaul/leave_2 rxe_mr_init_user\n");
+  EXPECT_EQ(text("tracing/events/longhaul/filter"), "common_pid == " + me_ + "\n");
+  EXPECT_EQ(text("tracing/events/longhaul/enable"), "1\n");
   EXPECT_EQ(text("tracing/tracing_on"), "1\n");
 }
 
@@ -94,8 +99,9 @@ TEST_F(Tracing, StopLeavesTheTextAndATracerThatIsOff) {
   EXPECT_TRUE(exists("run/tracing-one.txt"));
   EXPECT_FALSE(exists("run/tracing-other.txt"));
   EXPECT_FALSE(exists("run/tracing-one.on"));
-  EXPECT_EQ(text("tracing/current_tracer"), "nop\n");
-  EXPECT_EQ(text("tracing/set_ftrace_filter"), "\n");
+  EXPECT_EQ(text("run/tracing-one.txt"), "enter 161 ib_umem_get\nleave 161 ib_umem_get\na trace\n");
+  EXPECT_EQ(text("tracing/events/longhaul/enable"), "0\n");
+  EXPECT_EQ(text("tracing/kprobe_events"), "\n");
   EXPECT_EQ(text("tracing/tracing_on"), "0\n");
 }
 
@@ -111,7 +117,7 @@ TEST_F(Tracing, LinesThatAreNotAsTheyShouldBeAreLeftUnanswered) {
                                        "begin one " + me_ + " f"};
   for (const std::string& line : lines) {
     feed(line + "\n");
-    EXPECT_EQ(text("tracing/current_tracer"), "nop\n") << line;
+    EXPECT_EQ(text("tracing/kprobe_events"), "\n") << line;
     EXPECT_FALSE(exists("run/tracing-one.on")) << line;
   }
 }

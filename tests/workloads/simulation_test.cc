@@ -44,8 +44,17 @@ TEST(SimulationSpec, RunsAloneWithoutATransport) {
   EXPECT_EQ(parse("skew", "90%"), Value{900'000});
   EXPECT_TRUE(parse("policy", "mrrc:frequent=0.6:eviction=0.2"));
   EXPECT_FALSE(parse("policy", "lru,mrrc"));
+  EXPECT_THAT(parse("policy", "lur").error().message, HasSubstr("did you mean 'lru'?"));
+  EXPECT_THAT(parse("policy", "all").error().message, HasSubstr("a run takes one"));
   EXPECT_TRUE(parse("trace", "/data/msr/usr_0.csv.zst"));
   EXPECT_FALSE(parse("trace", "$(reboot)"));
+}
+
+TEST(SimulationSpec, LastsByItsRequests) {
+  const auto& spec = *find_workload("simulation");
+  EXPECT_EQ(spec.lasts({}), std::chrono::seconds{1});
+  EXPECT_EQ(spec.lasts({{"requests", 10'000'000}}), std::chrono::seconds{50});
+  EXPECT_EQ(spec.lasts({{"trace", "/data/usr_0.csv"}, {"requests", 1}}), std::chrono::seconds{100});
 }
 
 // Cell identity hangs on them: no value of it may ever change.
@@ -112,7 +121,7 @@ TEST(Simulation, ReadsATrace) {
 }
 
 TEST(Simulation, RefusesWhatThereIsNot) {
-  EXPECT_THAT(why({{"policy", "lur"}}), HasSubstr("--policy: there is no policy 'lur'; did you mean 'lru'?"));
+  EXPECT_THAT(why({{"policy", "lur"}}), HasSubstr("policy: there is no policy 'lur'; did you mean 'lru'?"));
   EXPECT_THAT(why({{"policy", "mrrc:frequent=7"}}), HasSubstr("frequent is a number from 0 to 1"));
   EXPECT_THAT(why({{"policy", "all"}}), HasSubstr("a run takes one"));
   EXPECT_THAT(why({{"trace", "nowhere.lis"}}), HasSubstr("nowhere.lis: No such file"));

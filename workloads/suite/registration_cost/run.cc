@@ -94,7 +94,7 @@ void add_steps(LocalSession& session, Method& method, std::map<std::string, Metr
     session.check_stop();
     registering.push_back(method.once().registering);
   }
-  const auto steps = steps_of(read_function_graph(trace.end()), std::move(registering));
+  const auto steps = steps_of(read_calls(trace.end()), std::move(registering));
   if (!steps) return;
   const auto add = [&](const char* name, std::int64_t value) {
     metrics[name] = to_metric(static_cast<double>(std::max<std::int64_t>(value, 0)), kTraced);

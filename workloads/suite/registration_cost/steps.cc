@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -35,28 +33,6 @@ struct Names {
 constexpr Names kProviders[] = {{"rxe_reg_user_mr", "ib_umem_get", "pin_user_pages_fast"},
                                 {"siw_reg_user_mr", "siw_umem_get", "pin_user_pages"}};
 
-// "+ 12.345 us " -> ns
-std::optional<std::int64_t> duration_of(std::string_view column) {
-  const auto first = column.find_first_of("0123456789");
-  if (first == std::string_view::npos || column.find("us") == std::string_view::npos) return std::nullopt;
-  double microseconds = 0;
-  const auto [end, error] = std::from_chars(column.data() + first, column.data() + column.size(), microseconds);
-  if (error != std::errc{}) return std::nullopt;
-  return std::llround(microseconds * 1000);
-}
-
-// "pin_user_pages_fast();", "} /* ib_umem_get [ib_uverbs] */" -> the name; a call that is only opened has none yet.
-std::string_view name_of(std::string_view call) {
-  const auto skip = [&](std::string_view what) {
-    call.remove_prefix(std::min(call.find_first_not_of(what), call.size()));
-  };
-  skip(" \t");
-  const bool closing = call.starts_with('}');
-  if (!closing && !call.ends_with(";")) return {};
-  skip("} /*\t");
-  return call.substr(0, call.find_first_of(" ([;*"));
-}
-
 std::int64_t median(std::vector<std::int64_t> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -80,19 +56,35 @@ void await(const std::string& path) {
 
 }  // namespace
 
-Calls read_function_graph(std::string_view text) {
+Calls read_calls(std::string_view text) {
+  struct Probe {
+    std::string function;
+    bool enters;
+  };
+  std::map<int, Probe> probes;
+  std::map<std::string, std::int64_t> entered;
   Calls calls;
-  while (!text.empty()) {
-    auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const auto bar = line.find('|');
-    if (line.starts_with('#') || bar == std::string_view::npos) continue;
-    auto call = line.substr(bar + 1);
-    while (!call.empty() && (call.back() == ' ' || call.back() == '\r')) call.remove_suffix(1);
-    const auto duration = duration_of(line.substr(0, bar));
-    const auto name = name_of(call);
-    if (!duration || name.empty()) continue;
-    calls[std::string{name}].push_back(*duration);
+  std::istringstream lines{std::string{text}};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words{line};
+    if (line.starts_with("enter ") || line.starts_with("leave ")) {
+      std::string way, function;
+      int id = 0;
+      if (words >> way >> id >> function) probes[id] = {function, way == "enter"};
+      continue;
+    }
+    std::int64_t thread = 0, processor = 0, time = 0;
+    int id = 0;
+    std::string type;
+    if (!(words >> thread >> processor >> time >> type >> id) || type != "type:") continue;
+    const auto probe = probes.find(id);
+    if (probe == probes.end()) continue;
+    const auto& function = probe->second.function;
+    if (probe->second.enters) {
+      entered[function] = time;
+    } else if (const auto begun = entered.extract(function)) {
+      calls[function].push_back(time - begun.mapped());
+    }
   }
   return calls;
 }

@@ -1,4 +1,4 @@
-// The steps of a registration, from the kernel's function_graph tracer.
+// The steps of a registration, from probes in the running kernel.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace longhaul::workloads::registration_cost {
 
-/// What each call of a function took, ns; by function, without the name of its module.
+/// What each call of a function took, ns; by function.
 using Calls = std::map<std::string, std::vector<std::int64_t>>;
 
-/// Reads a trace (Documentation/trace/ftrace.rst, function_graph with funcgraph-tail). Lines that are none of its are
-/// left out. Pure.
-Calls read_function_graph(std::string_view text);
+/// Reads what the lab's tracing helper leaves (kTracingPipe, common/well_known.hh). Lines that are none of its are left
+/// out, and so are calls that were entered or left outside the trace, and calls within a call of the same function. Pure.
+Calls read_calls(std::string_view text);
 
 /// Of one registration, ns: what paper R calls pinning, translating and handing over.
 struct Steps {

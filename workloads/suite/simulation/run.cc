@@ -19,11 +19,7 @@ CostProfile profile_of(const LocalSession& session) {
 
 // A strategy that weighs costs weighs those of this run.
 Strategy strategy_of(const LocalSession& session, const CostProfile& profile) {
-  const auto policy = session.word("policy");
-  auto strategies = parse_strategies(policy, {profile});
-  if (!strategies) throw WrongInput("--policy: " + strategies.error().message);
-  if (strategies->size() != 1) throw WrongInput(fmt::format("--policy {}: a run takes one; sweep them", policy));
-  return std::move(strategies->front());
+  return parse_strategies(session.word("policy"), {profile}).value().front();
 }
 
 std::unique_ptr<Trace> trace_of(const LocalSession& session) {

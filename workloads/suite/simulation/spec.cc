@@ -1,5 +1,7 @@
 #include "workloads/suite/simulation/spec.hh"
 
+#include "workloads/registration/strategy.hh"
+
 namespace longhaul::workloads::simulation {
 namespace {
 
@@ -22,6 +24,22 @@ ParameterSpec choice(std::string name, std::string help, std::vector<std::string
           .choices = std::move(choices)};
 }
 
+// On an emulated machine with the slowest policy, and a trace of some millions of requests.
+constexpr Nanoseconds kRequest = std::chrono::microseconds{5};
+constexpr Nanoseconds kTrace = std::chrono::seconds{100};
+
+Result<void> one_policy(const std::string& name) {
+  const auto strategies = registration::parse_strategies(name, registration::cost_profiles());
+  if (!strategies) return tl::unexpected(strategies.error());
+  if (name == "all") return refuse("a run takes one policy, got 'all'; name those to be swept");
+  return {};
+}
+
+Nanoseconds lasts(const Parameters& given) {
+  if (choice_of(given, "trace", kGenerated) != kGenerated) return kTrace;
+  return integer(given, spec().parameters, "requests") * kRequest;
+}
+
 ParameterSpec text(std::string name, std::string help, const char* fallback, std::string punctuation) {
   return {.name = std::move(name),
           .kind = Kind::choice,
@@ -32,7 +50,7 @@ ParameterSpec text(std::string name, std::string help, const char* fallback, std
 }
 
 std::vector<ParameterSpec> parameters() {
-  return {
+  std::vector<ParameterSpec> all{
       text("policy",
            "which regions are kept: lru, mrrc, mrrc:frequent=0.6 ...; `longhaul simulate --help` lists them with "
            "their parameters",
@@ -61,6 +79,8 @@ std::vector<ParameterSpec> parameters() {
        .max = 10'000'000,
        .choices = {}},
       count("seed", "another one makes up other requests", 1, 0, std::int64_t{1} << 62)};
+  all.front().check = one_policy;
+  return all;
 }
 
 std::vector<MetricSpec> metrics() {
@@ -93,7 +113,8 @@ WorkloadSpec spec() {
           .transports = {},
           .needs = {},
           .plot_axis = "capacity",
-          .predict = {}};
+          .predict = {},
+          .lasts = lasts};
 }
 
 }  // namespace longhaul::workloads::simulation
