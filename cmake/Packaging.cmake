@@ -33,16 +33,24 @@ install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT controller
 install(DIRECTORY ansible/ DESTINATION ${CMAKE_INSTALL_DATADIR}/ansible/collections/ansible_collections/longhaul/testbed
   USE_SOURCE_PERMISSIONS COMPONENT controller)
 
-# A unit names its program by path, which is known at installation.
-function(longhaul_service component unit sysusers)
+# A unit names its program by path, which is known at installation. `leaves`: what the service leaves behind, gone with a purge.
+function(longhaul_service component unit sysusers leaves)
   set(made ${CMAKE_BINARY_DIR}/units/${unit}.service)
   install(CODE "set(bindir \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
     configure_file(\"${CMAKE_SOURCE_DIR}/packaging/systemd/${unit}.service.in\" \"${made}\" @ONLY)" COMPONENT ${component})
   install(FILES ${made} DESTINATION lib/systemd/system COMPONENT ${component})
   install(FILES packaging/sysusers/${sysusers}.conf DESTINATION lib/sysusers.d COMPONENT ${component})
+  string(TOUPPER ${component} upper)
+  foreach(script postinst prerm postrm)
+    set(made ${CMAKE_BINARY_DIR}/debian/${component}/${script})
+    configure_file(packaging/debian/${script}.in ${made} @ONLY
+      FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+    list(APPEND CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${made})
+  endforeach()
+  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA} PARENT_SCOPE)
 endfunction()
-longhaul_service(agent longhaul-agent longhaul-agent)
-longhaul_service(degen degen longhaul-degen)
+longhaul_service(agent longhaul-agent longhaul-agent /var/log/longhaul)
+longhaul_service(degen degen longhaul-degen /run/degen)
 # Outside any prefix, hence of the package alone.
 install(FILES packaging/logrotate/longhaul-agent DESTINATION /etc/logrotate.d COMPONENT agent EXCLUDE_FROM_ALL)
 
@@ -80,8 +88,5 @@ set(CPACK_DEBIAN_AGENT_PACKAGE_DEPENDS "longhaul-bench, systemd")
 set(CPACK_DEBIAN_DEGEN_PACKAGE_NAME longhaul-degen)
 set(CPACK_COMPONENT_DEGEN_DESCRIPTION "WAN emulator of longhaul\n Delays and degrades what a router forwards, in a closed loop with what it measures; clears what it put into the kernel.")
 set(CPACK_DEBIAN_DEGEN_PACKAGE_DEPENDS "systemd")
-foreach(component IN ITEMS agent degen)
-  string(TOUPPER ${component} upper)
-  file(GLOB CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/debian/${component}/*)
-endforeach()
+list(APPEND CPACK_DEBIAN_AGENT_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/debian/conffiles)
 include(CPack)

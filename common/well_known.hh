@@ -14,9 +14,9 @@ inline constexpr const char* kSteeringPipe = "/run/longhaul/steering";
 /// A named pipe that takes lines "start NAME THREAD FUNCTION..." and "stop NAME": the kernel's tracer says when that
 /// thread entered and left these functions. A lab's end nodes have it. While it traces there is a file kTracingPipe +
 /// "-NAME.on", after stop kTracingPipe + "-NAME.txt" appears whole: first a line "enter ID FUNCTION" and a line
-/// "leave ID FUNCTION" for each, then a line "THREAD PROCESSOR NS type: ID" for each event, in their order. Neither file
-/// comes where another thread is traced, or where the kernel has none of the functions. NAME is of [a-z0-9-], THREAD
-/// is as gettid() gives it.
+/// "leave ID FUNCTION" for each, then a line "THREAD PROCESSOR NS type: ID" for each event, in their order. Neither
+/// file comes where another thread is traced, or where the kernel has none of the functions. NAME is of [a-z0-9-],
+/// THREAD is as gettid() gives it.
 inline constexpr const char* kTracingPipe = "/run/longhaul/tracing";
 
 /// What registering memory costs as it was measured for this user last (a profile): `longhaul costs --profile` writes

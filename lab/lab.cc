@@ -60,6 +60,13 @@ std::optional<DeadMachine> Lab::dead_machine() {
   return {};
 }
 
+std::string Lab::console_tails() {
+  std::string all;
+  for (Machine& machine : state_->machines)
+    all += fmt::format("{}console of machine {}:\n{}", all.empty() ? "" : "\n", machine.name(), machine.console_tail());
+  return all;
+}
+
 void Lab::down() {
   if (state_->gone) return;
   state_->gone = true;

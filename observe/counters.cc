@@ -4,10 +4,13 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 
 #include "common/error.hh"
+#include "observe/fields.hh"
+#include "observe/small_file.hh"
 
 namespace longhaul::observe {
 namespace {
@@ -44,6 +47,33 @@ Counters tcp_gauges(int fd) {
       {"tcp_rtt_us", info.tcpi_rtt}, {"tcp_rtt_var_us", info.tcpi_rttvar}, {"tcp_min_rtt_us", info.tcpi_min_rtt},
       {"tcp_rto_us", info.tcpi_rto}, {"tcp_cwnd", info.tcpi_snd_cwnd},     {"tcp_mss", info.tcpi_snd_mss},
   };
+}
+
+std::int64_t tcp_memory_pressures() {
+  return tcp_memory_pressures(small_file("/proc/net/netstat").value_or(""));
+}
+
+// Two lines a protocol, names and numbers, both begun by "TcpExt:".
+std::int64_t tcp_memory_pressures(std::string_view netstat) {
+  std::string_view names;
+  while (!netstat.empty()) {
+    auto line = take_line(netstat);
+    if (!line.starts_with("TcpExt:")) continue;
+    if (names.empty()) {
+      names = line;
+      continue;
+    }
+    while (!names.empty()) {
+      const auto name = take_field(names);
+      const auto number = take_field(line);
+      std::int64_t value = 0;
+      if (name == "TCPMemoryPressures" &&
+          std::from_chars(number.data(), number.data() + number.size(), value).ec == std::errc{})
+        return value;
+    }
+    break;
+  }
+  return 0;
 }
 
 Counters rdma_counters(const std::string& device, int port) {

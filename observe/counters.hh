@@ -1,8 +1,10 @@
 // Counters that explain a result: TCP's own (TCP_INFO) and the RDMA device's (sysfs hw_counters).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace longhaul::observe {
 
@@ -18,6 +20,12 @@ Counters tcp_gauges(int fd);
 /// The hardware counters of an RDMA device's port, by their names in sysfs; empty when the driver has none.
 /// One file each: takes up to a millisecond on an emulated processor.
 Counters rdma_counters(const std::string& device, int port = 1);
+
+/// How often TCP has run short of memory in this network namespace (tcp_mem, tcp(7)); each time every window shrinks to
+/// a few segments, and grows again slowly. 0 where the kernel does not tell.
+std::int64_t tcp_memory_pressures();
+/// The same from the text of /proc/net/netstat. Pure.
+std::int64_t tcp_memory_pressures(std::string_view netstat);
 
 /// after - before, of those that are in both; those that did not move are left out.
 Counters difference(const Counters& after, const Counters& before);

@@ -41,6 +41,7 @@ constexpr std::array kSysctls = {
     "net.ipv4.tcp_ecn",
     "net.ipv4.tcp_fastopen",
     "net.ipv4.tcp_limit_output_bytes",
+    "net.ipv4.tcp_mem",
     "net.ipv4.tcp_min_tso_segs",
     "net.ipv4.tcp_moderate_rcvbuf",
     "net.ipv4.tcp_mtu_probing",

@@ -25,6 +25,9 @@ namespace {
 
 namespace json = boost::json;
 
+// Emulated machines hang now and then: a campaign of an hour should not end by it.
+constexpr int kLabs = 4;
+
 struct Options {
   std::string campaign;
   bool lab = false;
@@ -162,15 +165,24 @@ Result<void> drive(Driver& driver, boost::asio::io_context& io) {
   return outcome;
 }
 
-int conclude(const Options& options, const Driver& driver, const Result<void>& outcome, Sink& sink) {
+// How one lab's or one testbed's part of the campaign ended.
+struct Session {
+  Result<void> outcome;
+  std::int64_t made = 0;  ///< runs
+  Manifest manifest;
+  std::string consoles;  ///< of a lab
+};
+
+int conclude(const Options& options, const Session& session, Sink& sink) {
+  const auto& outcome = session.outcome;
   const bool stopped = !outcome && outcome.error().exit_code == ExitCode::interrupted;
   const auto vocabulary = results_vocabulary();
   const auto written = results::write_report(options.out, vocabulary);
   const auto cells = count_cells(options.out);
   sink.on(CampaignFinished{.cells = cells.value_or(std::vector<std::pair<Status, std::int64_t>>{}),
-                           .runs = driver.runs_made(),
-                           .wall = Nanoseconds{driver.manifest().wall},
-                           .measuring = Nanoseconds{driver.manifest().measuring},
+                           .runs = session.made,
+                           .wall = Nanoseconds{session.manifest.wall},
+                           .measuring = Nanoseconds{session.manifest.measuring},
                            .interrupted = stopped,
                            .directory = options.out});
   if (!outcome && !stopped) return report_error(outcome.error(), options.as_json);
@@ -185,6 +197,46 @@ int conclude(const Options& options, const Driver& driver, const Result<void>& o
   for (const auto& [status, count] : *cells)
     if (status == Status::refused || status == Status::failed) return static_cast<int>(ExitCode::incomplete);
   return 0;
+}
+
+// `directory` is opened here for a new campaign. An error is one before the first run.
+Result<Session> run_session(const Options& options, const Plan& plan, std::optional<RunDirectory>& directory,
+                            Sink& sink) {
+  std::optional<lab::Lab> lab;
+  if (options.lab) {
+    auto booted = boot(options, most_clients(plan.cells), directory ? directory->manifest : std::nullopt, sink);
+    if (!booted) return tl::unexpected(interrupted() ? Error{"interrupted", ExitCode::interrupted} : booted.error());
+    lab = std::move(*booted);
+  }
+  const auto testbed = load_inventory(lab ? lab->inventory_path() : options.inventory);
+  if (!testbed) return tl::unexpected(testbed.error());
+  if (auto links = links_of(*testbed, plan.cells); !links) return tl::unexpected(links.error());
+  if (directory && directory->manifest)
+    if (auto same = check_resume(*directory->manifest, plan.campaign.file.text, options.seed, &*testbed); !same)
+      return refuse("{}: {}", options.out, same.error().message);
+  if (!directory) {
+    auto opened = open_directory(options.out, false, plan.campaign, options.seed);
+    if (!opened) return tl::unexpected(opened.error());
+    directory = std::move(*opened);
+  }
+
+  StoreJournal journal{directory->store};
+  const auto dialer =
+      make_agent_dialer({.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key}, [&lab]() -> std::string {
+        const auto dead = lab ? lab->dead_machine() : std::nullopt;
+        return dead ? fmt::format("machine {} of the lab has died", dead->name) : std::string{};
+      });
+  const auto precision = [](const std::vector<double>& values) { return results::precision(values); };
+  boost::asio::io_context io;
+  Driver driver{plan.campaign, plan.cells, *testbed, make_manifest(options, plan, *testbed, directory->manifest),
+                precision,     *dialer,    journal,  sink};
+  driver.resume(directory->runs);
+  Session session;
+  session.outcome = drive(driver, io);
+  session.made = driver.runs_made();
+  session.manifest = driver.manifest();
+  if (lab) session.consoles = lab->console_tails();
+  return session;
 }
 
 int run(const Options& options) {
@@ -203,49 +255,29 @@ int run(const Options& options) {
 
   // All that can be refused is refused before anything is booted.
   std::optional<RunDirectory> directory;
-  if (options.resume) {
+  const auto go_on = [&]() -> Result<void> {
+    directory.reset();
     auto opened = open_directory(options.out, true, plan->campaign, options.seed);
-    if (!opened) return report_error(opened.error(), options.as_json);
+    if (!opened) return tl::unexpected(opened.error());
     directory = std::move(*opened);
-  } else if (auto fresh = check_new(options.out); !fresh) {
-    return report_error(fresh.error(), options.as_json);
-  }
-  std::optional<lab::Lab> lab;
-  if (options.lab) {
-    auto booted = boot(options, most_clients(plan->cells), directory ? directory->manifest : std::nullopt, *sink);
-    if (!booted)
-      return report_error(interrupted() ? Error{"interrupted", ExitCode::interrupted} : booted.error(),
-                          options.as_json);
-    lab = std::move(*booted);
-  }
-  const auto testbed = load_inventory(lab ? lab->inventory_path() : options.inventory);
-  if (!testbed) return report_error(testbed.error(), options.as_json);
-  if (auto links = links_of(*testbed, plan->cells); !links) return report_error(links.error(), options.as_json);
-  if (directory && directory->manifest)
-    if (auto same = check_resume(*directory->manifest, plan->campaign.file.text, options.seed, &*testbed); !same)
-      return report_error({.message = fmt::format("{}: {}", options.out, same.error().message)}, options.as_json);
-  if (!directory) {
-    auto opened = open_directory(options.out, false, plan->campaign, options.seed);
-    if (!opened) return report_error(opened.error(), options.as_json);
-    directory = std::move(*opened);
-  }
+    return {};
+  };
+  if (auto ready = options.resume ? go_on() : check_new(options.out); !ready)
+    return report_error(ready.error(), options.as_json);
 
-  StoreJournal journal{directory->store};
-  const auto dialer =
-      make_agent_dialer({.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key}, [&lab]() -> std::string {
-        const auto dead = lab ? lab->dead_machine() : std::nullopt;
-        return dead ? fmt::format("machine {} of the lab has died; its console said last:\n{}", dead->name,
-                                  dead->console_tail)
-                    : std::string{};
-      });
-  const auto precision = [](const std::vector<double>& values) { return results::precision(values); };
-  boost::asio::io_context io;
-  Driver driver{plan->campaign, plan->cells, *testbed, make_manifest(options, *plan, *testbed, directory->manifest),
-                precision,      *dialer,     journal,  *sink};
-  driver.resume(directory->runs);
-  const auto outcome = drive(driver, io);
-  lab.reset();
-  return conclude(options, driver, outcome, *sink);
+  std::int64_t made = 0;
+  for (int labs = 1;; ++labs) {
+    auto session = run_session(options, *plan, directory, *sink);
+    if (!session) return report_error(session.error(), options.as_json);
+    const bool lost = options.lab && !session->outcome && session->outcome.error().exit_code == ExitCode::failure;
+    if (lost) session->outcome.error().message += "\n" + session->consoles;
+    const bool another = lost && session->made > 0 && labs < kLabs;
+    made += session->made;
+    session->made = made;
+    if (!another) return conclude(options, *session, *sink);
+    sink->on(WarningEvent{fmt::format("the lab is lost, another is booted: {}", session->outcome.error().message)});
+    if (auto ready = go_on(); !ready) return report_error(ready.error(), options.as_json);
+  }
 }
 
 }  // namespace
@@ -256,7 +288,8 @@ void add_run(CLI::App& app, int& exit_code) {
       app.add_subcommand("run", "run a campaign: every cell of its matrix, on a WAN that is emulated and measured");
   command->add_option("CAMPAIGN", options->campaign, "the campaign file (YAML), such as campaigns/quick.yaml")
       ->required();
-  command->add_flag("--lab", options->lab, "on a lab that is booted for it and goes with it");
+  command->add_flag("--lab", options->lab,
+                    "on a lab that is booted for it and goes with it; another takes its place when it is lost");
   command->add_option("--topology", options->topology, "of the lab: compact, full or automatic")->capture_default_str();
   command->add_option("--inventory", options->inventory, "on the testbed of this Ansible inventory");
   command->add_option("--out", options->out, "the run directory: results.db, report.html, cells.csv, manifest.json");

@@ -77,6 +77,7 @@ class Client {
   const Runner& runner_;
   Events& events_;
   int stop_;
+  const std::int64_t pressures_ = observe::tcp_memory_pressures();
 };
 
 Attempt<Connections> Client::connect(Dialled& dialled, const ConnectionPlan& plan, std::uint64_t session,
@@ -151,7 +152,9 @@ Attempt<ClientResult> Client::run() {
     return failed("{}", error.what());
   } catch (const std::exception& error) {
     give_up(control, error.what());
-    return failed("{}{}", error.what(), last_words(control, "the server", Patience::of(300'000'000, stop_)));
+    const auto hint = short_of_memory(pressures_);
+    return failed("{}{}{}{}", error.what(), hint.empty() ? "" : "; ", hint,
+                  last_words(control, "the server", Patience::of(300'000'000, stop_)));
   }
 }
 

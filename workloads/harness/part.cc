@@ -24,6 +24,13 @@ std::vector<int> own_processors() {
   return cpus;
 }
 
+std::string short_of_memory(std::int64_t before) {
+  const auto times = observe::tcp_memory_pressures() - before;
+  if (times <= 0) return {};
+  return fmt::format("TCP ran short of memory {}, which shrinks every window to a few segments: raise net.ipv4.tcp_mem",
+                     times == 1 ? "once" : fmt::format("{} times", times));
+}
+
 std::vector<std::string> unused_on(const WorkloadSpec& spec, std::string_view transport) {
   std::vector<std::string> unused;
   for (const auto& parameter : spec.parameters)
@@ -91,6 +98,7 @@ NodeRecord Part::record(std::map<std::string, Metric> metrics) const {
   record.window_start = window_start_;
   record.window_stop = window_stop_;
   record.limits = limits_;
+  if (auto why = short_of_memory(pressures_); !why.empty()) record.limits.push_back(std::move(why));
   return record;
 }
 

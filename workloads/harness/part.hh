@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/record.hh"
+#include "observe/counters.hh"
 #include "observe/cpu.hh"
 #include "observe/cycles.hh"
 #include "workloads/harness/events.hh"
@@ -23,6 +24,10 @@ std::vector<std::string> unused_on(const WorkloadSpec& spec, std::string_view tr
 
 /// `given` with the spec's defaults filled in; refuses unknown names and values out of range.
 Result<Parameters> complete(const WorkloadSpec& spec, const Parameters& given);
+
+/// That TCP ran short of memory since it had `before` times (observe::tcp_memory_pressures()), and what to do; empty:
+/// it did not.
+std::string short_of_memory(std::int64_t before);
 
 /// What the processes of every role have in common. Tells the supervisor when its window opens and closes.
 class Part {
@@ -69,7 +74,8 @@ class Part {
  private:
   Role role_;
   std::vector<std::string> unused_;
-  observe::CycleCounter cycles_;  // threads that are begun later count, too
+  std::int64_t pressures_ = observe::tcp_memory_pressures();  ///< before this part
+  observe::CycleCounter cycles_;                              // threads that are begun later count, too
   std::optional<std::int64_t> cycles_start_;
   observe::CpuSample cpu_start_;
   CpuUse cpu_;

@@ -38,8 +38,8 @@ std::vector<ParameterSpec> parameters() {
         .choices = {}},
        {.name = "trace",
         .kind = Kind::flag,
-        .help = "afterwards trace twenty registrations for their steps, by the lab's helper. An emulated machine with "
-                "two processors hangs now and then while its tracer is switched: not for campaigns",
+        .help = "afterwards trace twenty registrations for their steps, by the lab's helper; where there is none there "
+                "are totals only",
         .fallback = Value{0},
         .choices = {}}});
 }

@@ -14,7 +14,8 @@ namespace longhaul::workloads::registration_cost {
 using Calls = std::map<std::string, std::vector<std::int64_t>>;
 
 /// Reads what the lab's tracing helper leaves (kTracingPipe, common/well_known.hh). Lines that are none of its are left
-/// out, and so are calls that were entered or left outside the trace, and calls within a call of the same function. Pure.
+/// out, and so are calls that were entered or left outside the trace, and calls within a call of the same function.
+/// Pure.
 Calls read_calls(std::string_view text);
 
 /// Of one registration, ns: what paper R calls pinning, translating and handing over.
