@@ -57,8 +57,8 @@ Finding more_hits(const Claim& claim, const std::vector<Match>& matches) {
     evidence.push_back({place(claim, match), "hits of MRRC / of pin-down", exactly(ratio)});
   }
   const auto reason =
-      fmt::format("{} sizes; MRRC has {:.3f} to {:.3f} times pin-down's hits",
-                  narrow(*matches.front().cell) ? "mostly one or two pages of" : "a wide range of", least, most);
+      fmt::format("requests of {}; MRRC has {:.3f} to {:.3f} times pin-down's hits",
+                  narrow(*matches.front().cell) ? "mostly one or two pages" : "many sizes", least, most);
   const bool holds = narrow(*matches.front().cell) ? least >= 0.95 && most <= 1.05 : least >= 0.99 && most >= 1.05;
   return conclude(judged(holds), reason, std::move(evidence));
 }
