@@ -214,7 +214,7 @@ Finding steps(const Claim& claim, const std::vector<Match>& matches) {
 
 bool absent_beside_present(const CellSummary& cell, const CellSummary& other) {
   return registers_by(cell, "reg_mr") && registers_by(other, "reg_mr") && word(cell, "pages", "") == "absent" &&
-         word(other, "pages", "present") == "present" && same_but(cell, other, {"pages"});
+         word(other, "pages", "present") == "present" && same_but(cell, other, {"pages", "trace"});
 }
 
 std::string by_provider_and_page(const CellSummary& cell, const Vocabulary& vocabulary) {
@@ -245,7 +245,7 @@ Finding parts_of_a_page(const Claim&, const std::vector<Match>& matches) {
 bool huge_beside_small(const CellSummary& cell, const CellSummary& other) {
   return registers_by(cell, "reg_mr") && registers_by(other, "reg_mr") && word(cell, "pages", "present") == "absent" &&
          integer_of(cell.parameters, "page_size", 4096) > 4096 &&
-         integer_of(other.parameters, "page_size", 4096) == 4096 && same_but(cell, other, {"page_size"});
+         integer_of(other.parameters, "page_size", 4096) == 4096 && same_but(cell, other, {"page_size", "trace"});
 }
 
 Finding saves_a_fifth(const Claim& claim, const std::vector<Match>& matches) {

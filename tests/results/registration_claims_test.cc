@@ -130,10 +130,12 @@ TEST_F(RegistrationClaims, R3TakesClearingFromTheFault) {
   EXPECT_THAT(finding("R3").reason, HasSubstr("3500 ns to find, 1000 to clear, 1800 to pin"));
 }
 
+// Whether a cell's registrations were traced afterwards makes no difference to it.
 TEST_F(RegistrationClaims, R4AsksOfHugePagesAFifth) {
   const auto pair = [&](double huge) {
     summary_.cells.clear();
-    add("registration", {{"size", std::int64_t{2} << 20}, {"pages", std::string{"absent"}}}, {{"register", 100}});
+    add("registration", {{"size", std::int64_t{2} << 20}, {"pages", std::string{"absent"}}, {"trace", std::int64_t{1}}},
+        {{"register", 100}});
     add("registration",
         {{"size", std::int64_t{2} << 20}, {"pages", std::string{"absent"}}, {"page_size", std::int64_t{2} << 20}},
         {{"register", huge}});
