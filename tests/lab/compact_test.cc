@@ -246,6 +246,17 @@ TEST_F(CompactLab, MemoryThatCannotBeRegisteredIsSaidAtBothEnds) {
   EXPECT_NE(result.out.find("ulimit -l"), std::string::npos) << result.out;  // the server was told why
 }
 
+TEST_F(CompactLab, AResultThatTcpRanShortOfMemoryForIsLimited) {
+  const auto former =
+      lab().must("client", "cat /proc/sys/net/ipv4/tcp_mem; echo 500 700 900 >/proc/sys/net/ipv4/tcp_mem");
+  const auto outcome = by_hand("throughput", "rxe", "--transport tcp --streams 4 --size 1MiB --duration 500ms");
+  lab().must("client", "echo " + former.substr(0, former.find('\n')) + " >/proc/sys/net/ipv4/tcp_mem");
+  // It may be slow beyond its patience; the failure says why, too.
+  const auto said =
+      outcome.code == 0 ? json::serialize(json::parse(outcome.out).at("client").at("limits")) : outcome.err;
+  EXPECT_NE(said.find("raise net.ipv4.tcp_mem"), std::string::npos) << outcome.code << said;
+}
+
 TEST_F(CompactLab, AServerServesOnWhenItsFortyClientsDie) {
   for (const std::string transport : {"tcp", "rdma"}) {
     const auto result = lab().on(
