@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "common/command_line.hh"
+#include "common/log.hh"
 #include "common/version.hh"
 #include "degen/cli/commands.hh"
 #include "degen/impairment/plan.hh"
@@ -126,6 +127,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    longhaul::log_to_stderr("degen");
     return longhaul::degen::run(argc, argv);
   } catch (const std::exception& e) {
     fmt::print(stderr, "degen: {}\n", e.what());

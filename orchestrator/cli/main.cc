@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   using namespace longhaul;
   int exit_code = 0;
   try {
+    log_to_stderr("longhaul");
     spdlog::set_pattern("%^%l%$: %v");
     CLI::App app{"Is RDMA better than sockets on this link, at this delay, for this work? Evidence."};
     app.name("longhaul");

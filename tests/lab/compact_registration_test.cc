@@ -61,6 +61,12 @@ TEST_F(Registration, IsTracedForItsStepsAgainAndAgain) {
   }
   const auto absent = cost_record("--transport rdma --trace --size 256KiB --pages absent --device rxe_a0");
   EXPECT_GT(metric(absent, "step_pinning"), 2 * metric(absent, "step_handing_over")) << "it faults them in";
+  const auto stranger = lab().on("client",
+                                 "setpriv --reuid 2000 --regid 2000 --clear-groups longhaul-bench registration "
+                                 "--transport rdma --device rxe_a0 --trace --duration 50ms --json");
+  EXPECT_EQ(stranger.code, 0) << stranger.err;
+  EXPECT_NE(stranger.err.find("totals only"), std::string::npos) << stranger.err;
+  EXPECT_EQ(stranger.out.find("step_"), std::string::npos);
 }
 
 TEST_F(Registration, FastRegistrationInTheKernelIsFaster) {

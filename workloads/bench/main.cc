@@ -304,6 +304,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    longhaul::log_to_stderr("longhaul-bench");
     return longhaul::workloads::run(argc, argv);
   } catch (const longhaul::workloads::Interrupted&) {
     return static_cast<int>(longhaul::ExitCode::interrupted);
