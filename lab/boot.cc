@@ -197,12 +197,9 @@ Result<std::string> await_ready(std::vector<Machine>& machines, const UpOptions&
     for (Machine& machine : machines)
       if (!machine.running()) return died(machine);
     if (cancelled(options)) return interrupted();
-    if (Clock::now() > deadline) {
-      std::string tails;
-      for (const Machine& machine : machines)
-        tails += fmt::format("\n--- console of {}:\n{}", machine.name(), machine.console_tail());
-      return fail("the lab was not ready after {} s; waiting for: {}{}", patience.count(), waiting, tails);
-    }
+    if (Clock::now() > deadline)
+      return fail("the lab was not ready after {} s; waiting for: {}{}", patience.count(), waiting,
+                  console_tails(machines));
     std::this_thread::sleep_for(kGlance);
   }
 }

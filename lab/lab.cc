@@ -60,11 +60,8 @@ std::optional<DeadMachine> Lab::dead_machine() {
   return {};
 }
 
-std::string Lab::console_tails() {
-  std::string all;
-  for (Machine& machine : state_->machines)
-    all += fmt::format("{}console of machine {}:\n{}", all.empty() ? "" : "\n", machine.name(), machine.console_tail());
-  return all;
+std::string Lab::console_tails() const {
+  return lab::console_tails(state_->machines);
 }
 
 void Lab::down() {

@@ -114,6 +114,13 @@ std::string Machine::console_tail(std::size_t lines) const {
   return from == std::string::npos || from == 0 ? text : text.substr(from + 1);
 }
 
+std::string console_tails(const std::vector<Machine>& machines) {
+  std::string tails;
+  for (const Machine& machine : machines)
+    tails += fmt::format("\n--- console of {}:\n{}", machine.name(), machine.console_tail());
+  return tails;
+}
+
 std::string Machine::emulator_log() const {
   std::string text = read_text(directory_ + "/" + name_ + ".qemu");
   while (text.ends_with('\n')) text.pop_back();

@@ -52,4 +52,8 @@ class Machine {
   Child child_;  // an ephemeral one
 };
 
+/// What each of them said last, below a line of its own with its name; begins with a line's end, to go behind a
+/// sentence.
+std::string console_tails(const std::vector<Machine>& machines);
+
 }  // namespace longhaul::lab

@@ -270,7 +270,7 @@ int run(const Options& options) {
     auto session = run_session(options, *plan, directory, *sink);
     if (!session) return report_error(session.error(), options.as_json);
     const bool lost = options.lab && !session->outcome && session->outcome.error().exit_code == ExitCode::failure;
-    if (lost) session->outcome.error().message += "\n" + session->consoles;
+    if (lost) session->outcome.error().message += session->consoles;
     const bool another = lost && session->made > 0 && labs < kLabs;
     made += session->made;
     session->made = made;

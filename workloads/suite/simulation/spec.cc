@@ -24,37 +24,40 @@ ParameterSpec choice(std::string name, std::string help, std::vector<std::string
           .choices = std::move(choices)};
 }
 
+constexpr std::int64_t kRequests = 200'000;  // made up where nobody says how many
 // On an emulated machine with the slowest policy, and a trace of some millions of requests.
 constexpr Nanoseconds kRequest = std::chrono::microseconds{5};
 constexpr Nanoseconds kTrace = std::chrono::seconds{100};
 
 Result<void> one_policy(const std::string& name) {
-  const auto strategies = registration::parse_strategies(name, registration::cost_profiles());
+  const auto strategies = registration::parse_strategies(name, {registration::cost_profiles().front()});
   if (!strategies) return tl::unexpected(strategies.error());
-  if (name == "all") return refuse("a run takes one policy, got 'all'; name those to be swept");
+  if (strategies->size() != 1) return refuse("a run takes one policy, got '{}'; name those to be swept", name);
   return {};
 }
 
 Nanoseconds lasts(const Parameters& given) {
   if (choice_of(given, "trace", kGenerated) != kGenerated) return kTrace;
-  return integer(given, spec().parameters, "requests") * kRequest;
+  return integer_of(given, "requests", kRequests) * kRequest;
 }
 
-ParameterSpec text(std::string name, std::string help, const char* fallback, std::string punctuation) {
+ParameterSpec text(std::string name, std::string help, const char* fallback, std::string punctuation,
+                   std::function<Result<void>(const std::string&)> check = {}) {
   return {.name = std::move(name),
           .kind = Kind::choice,
           .help = std::move(help),
           .fallback = Value{fallback},
           .choices = {},
-          .punctuation = std::move(punctuation)};
+          .punctuation = std::move(punctuation),
+          .check = std::move(check)};
 }
 
 std::vector<ParameterSpec> parameters() {
-  std::vector<ParameterSpec> all{
+  return {
       text("policy",
            "which regions are kept: lru, mrrc, mrrc:frequent=0.6 ...; `longhaul simulate --help` lists them with "
            "their parameters",
-           "lru", ":="),
+           "lru", ":=", one_policy),
       {.name = "capacity",
        .kind = Kind::size,
        .help = "how much may be registered",
@@ -70,7 +73,7 @@ std::vector<ParameterSpec> parameters() {
       choice("sizes", "of the objects: the papers' web server and disk, 1 to 32 pages all as often, one page",
              {"httpd", "cello92", "uniform", "page"}),
       count("objects", "that may be asked for", 8192, 1, 10'000'000),
-      count("requests", "that are made", 200'000, 1, 100'000'000),
+      count("requests", "that are made", kRequests, 1, 100'000'000),
       {.name = "skew",
        .kind = Kind::fraction,
        .help = "exponent of Zipf's law, by which objects are asked for: 90% is 0.9, 0 is all as often",
@@ -79,8 +82,6 @@ std::vector<ParameterSpec> parameters() {
        .max = 10'000'000,
        .choices = {}},
       count("seed", "another one makes up other requests", 1, 0, std::int64_t{1} << 62)};
-  all.front().check = one_policy;
-  return all;
 }
 
 std::vector<MetricSpec> metrics() {
