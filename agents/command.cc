@@ -46,6 +46,8 @@ Result<void> check_transport(const WorkloadSpec& spec, const StartRequest& reque
 
 Result<std::vector<std::string>> bench_command(const std::string& bench, const StartRequest& request,
                                                const std::vector<WorkloadSpec>& catalog) {
+  if (const auto padding = request.padding.value_or(0); padding < 0 || padding > kMaxPadding)
+    return refuse("padding {}: expected 0 to {} bytes", padding, kMaxPadding);
   const auto spec =
       std::find_if(catalog.begin(), catalog.end(), [&](const auto& s) { return s.name == request.workload; });
   if (spec == catalog.end()) {

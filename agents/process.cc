@@ -76,6 +76,9 @@ std::shared_ptr<Process> Process::start(asio::any_io_executor executor, std::str
   auto input = make_input();
   unblock(events.read_end);
   unblock(output.read_end);
+  std::vector<std::string> environment{fmt::format("LONGHAUL_EVENT_FD={}", kEventFd)};
+  if (process->options_.padding > 0)
+    environment.push_back("LONGHAUL_PADDING=" + std::string(static_cast<std::size_t>(process->options_.padding), 'x'));
   {
     const ScopedAffinity confined{process->options_.cpus};
     process->child_ = Child{{.arguments = std::move(arguments),
@@ -83,7 +86,7 @@ std::shared_ptr<Process> Process::start(asio::any_io_executor executor, std::str
                                              {output.write_end.get(), STDOUT_FILENO},
                                              {output.write_end.get(), STDERR_FILENO},
                                              {events.write_end.get(), kEventFd}},
-                             .environment = {fmt::format("LONGHAUL_EVENT_FD={}", kEventFd)},
+                             .environment = std::move(environment),
                              .working_directory = {},
                              .die_with_parent = true,
                              .new_process_group = true,

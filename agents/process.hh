@@ -18,6 +18,7 @@ namespace longhaul::agents {
 struct ProcessOptions {
   std::vector<int> cpus;  ///< where it runs; empty: anywhere
   ProcessLimits limits;
+  std::int64_t padding = 0;                     ///< bytes that its environment is longer
   bool held = false;                            ///< it waits for Session::go, not for a server's address
   Nanoseconds grace = std::chrono::seconds{2};  ///< between SIGTERM and SIGKILL when its time is over
   /// Told how it ended, also where nobody wants its events any more.

@@ -213,6 +213,7 @@ asio::awaitable<Result<Reply>> Session::start_process(StartRequest request) {
   begun.arguments = *arguments;
   ProcessOptions options{.cpus = node_.options.cpus,
                          .limits = node_.options.limits,
+                         .padding = request.padding.value_or(0),
                          .held = request.hold.value_or(false),
                          .grace = node_.options.stop_grace,
                          .on_exit = [log = node_.audit, ended = begun](const ChildExit& exit) mutable {

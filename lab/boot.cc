@@ -20,6 +20,7 @@
 #include "lab/guest.hh"
 #include "lab/image.hh"
 #include "lab/inventory.hh"
+#include "lab/programs.hh"
 
 namespace longhaul::lab {
 namespace {
@@ -27,7 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kPrograms[] = {"longhaul-agent", "longhaul-bench", "degen"};
 constexpr unsigned kMaxClients = 16;
 constexpr auto kPatience = std::chrono::seconds{90};
 constexpr auto kPatienceWithSystems = std::chrono::seconds{300};
@@ -71,32 +71,6 @@ std::vector<std::uint16_t> free_ports(unsigned count) {
     held.push_back(std::move(socket));
   }
   return ports;
-}
-
-std::string default_program_directory() {
-  return fs::read_symlink("/proc/self/exe").parent_path();
-}
-
-struct Programs {
-  std::vector<std::string> names, files;
-};
-
-std::string programs_in(const UpOptions& options) {
-  return options.program_dir.empty() ? default_program_directory() : options.program_dir;
-}
-
-Programs find_programs(const std::string& directory) {
-  Programs programs;
-  for (const char* name : kPrograms) {
-    const std::string file = directory + "/" + name;
-    if (::access(file.c_str(), X_OK) == 0) {
-      programs.names.emplace_back(name);
-      programs.files.push_back(file);
-    } else {
-      log::warn("lab: no {}, so the nodes go without it", file);
-    }
-  }
-  return programs;
 }
 
 bool whole_systems(const PlanOptions& wanted) {
@@ -245,7 +219,7 @@ Result<Image> prepare_image(const UpOptions& options, PlanOptions& wanted) {
     if (image) wanted.disk = image->disk;
     return image;
   }
-  const Programs programs = find_programs(programs_in(options));
+  const Programs programs = find_programs(options.program_dir, Inside::open);
   wanted.programs = programs.names;
   if (!certificates_suffice(programs.names, options.files))
     return refuse("the lab's longhaul-agent needs the testbed's certificates: none was given as /etc/longhaul/ca.pem");
@@ -331,7 +305,7 @@ Result<Booted> boot(const UpOptions& asked) {
                                                                                 .cert = options.cert,
                                                                                 .key = options.key,
                                                                                 .directory = *directory,
-                                                                                .program_dir = programs_in(options)});
+                                                                                .program_dir = program_directory(options.program_dir)});
   for (const PlannedMachine& machine : result->plan.machines) booted.known.machines.push_back(machine.name);
   for (const PlannedNode& node : result->plan.nodes)
     booted.known.nodes.push_back(

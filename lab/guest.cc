@@ -177,13 +177,26 @@ std::pair<unsigned, unsigned> processors_of(const GuestView& view, const Planned
   return node.role == Role::server ? std::pair{last, last} : std::pair{0U, last - 1};
 }
 
+/// Made inside, where what is random follows from the seed: keys from outside would make every sealed lab another one.
+std::string sealed_identities(const Plan& plan) {
+  std::string out = "longhaul-sealed identities /etc/longhaul/pki";
+  for (const PlannedNode& node : plan.nodes) out += " " + node.name;
+  out += "\nln -s pki/ca.pem /etc/longhaul/ca.pem\n";
+  for (const PlannedNode& node : plan.nodes)
+    for (const char* kind : {"pem", "key"})
+      out += fmt::format("ln -s pki/agent-{0}.{1} /etc/longhaul/agent-{0}.{1}\n", node.name, kind);
+  return out + fmt::format("chown -R {0}:{0} /etc/longhaul/pki\n", kAgentUid);
+}
+
 std::string compact_setup(const GuestView& view) {
   const auto ends = all_ends(*view.plan);
   const auto lan = lan_of(residents(view));
   const auto router = std::ranges::find(view.plan->nodes, Role::router, &PlannedNode::role);
-  std::string links = "link set lo up\nlink set eth0 up\naddress add 10.0.2.15/24 dev eth0\n";
   // The router is reached over an address of its own, apart from the measured path.
-  links += fmt::format("link add link eth0 name mgmt netns {} type macvlan mode bridge\n", kRouterNamespace);
+  std::string links = "link set lo up\n";
+  links += view.sealed ? fmt::format("link add eth0 type veth peer name mgmt netns {}\n", kRouterNamespace)
+                       : fmt::format("link add link eth0 name mgmt netns {} type macvlan mode bridge\n", kRouterNamespace);
+  links += "link set eth0 up\naddress add 10.0.2.15/24 dev eth0\n";
   for (const LinkEnd& end : ends)
     // Wildcard listens of rdma_cm fail with EADDRINUSE when two namespaces give out the same ifindex.
     links += fmt::format("link add {} index {} address {} mtu {} type veth peer name {} address {} mtu {} netns {}\n",
@@ -215,6 +228,7 @@ std::string compact_setup(const GuestView& view) {
   out += offloads_off(end_netdevs(all));
   out += batch("ip -batch -", end_lines(all) + compact_rules(*view.plan));
   out += rdma_devices(all);
+  if (view.sealed) out += sealed_identities(*view.plan);
   return out + kKernelThreadsFirst + "wait\n";
 }
 
@@ -326,6 +340,7 @@ std::vector<Service> services(const GuestView& view) {
     if (has(view, "longhaul-agent"))
       out.push_back({"agent-" + node->name, keep_alive("agent of " + node->name, "", agent_command(view, *node))});
   }
+  if (view.sealed) return out;
   // One process a connection: as a server of its own dropbear takes five log-ins at a time and hangs up on more.
   out.push_back({"dropbear", keep_alive("dropbear", "",
                                         "tcpserver -b 128 -c 128 -HR -l lab 0 22 dropbear -i -s -j -k -r "
@@ -371,13 +386,15 @@ std::string ready_script(const GuestView& view) {
 
   out +=
       "listens() { until $2 grep -q \":$1 0\\{8\\}:0000 0A\\|:$1 0\\{32\\}:0000 0A\" /proc/net/tcp /proc/net/tcp6; do "
-      "sleep 0.05; done; }\n"
-      "listens 0016 ''\n";
+      "sleep 0.05; done; }\n";
+  if (!view.sealed) out += "listens 0016 ''\n";
   if (has(view, "longhaul-agent"))
     for (const PlannedNode* node : nodes)
       out += fmt::format("listens {:04X} '{}'\n", node->guest_port, enter(view, *node));
   if (router_here && has(view, "degen")) out += "until [ -S /run/degen/degen.sock ]; do sleep 0.05; done\n";
-  return out + fmt::format("echo '{}'\n", kReadyLine);
+  out += fmt::format("echo '{}'\n", kReadyLine);
+  if (view.sealed) out += "exec longhaul-sealed serve\n";
+  return out;
 }
 
 }  // namespace

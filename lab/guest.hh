@@ -15,6 +15,7 @@ struct GuestView {
   std::string machine;
   unsigned mtu = 1500;
   std::vector<std::string> programs;  ///< those in the image
+  bool sealed = false;                ///< its driver is inside, its keys are made inside, nobody logs in
 };
 
 /// All files written for that VM: /etc/longhaul/setup, ready, services, node environments, /etc/inittab.

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <optional>
 #include <sstream>
 
 #include "common/child.hh"
@@ -35,9 +37,9 @@ std::string value_of(const std::string& output, const std::string& name) {
 std::string builder(const std::string& name) {
   std::error_code ignored;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  const auto installed = self.parent_path().parent_path() / "share/longhaul/lab/image" / name;
+  const auto installed = self.parent_path().parent_path() / "share/longhaul/lab" / name;
   if (std::filesystem::exists(installed, ignored)) return installed;
-  return std::string{LONGHAUL_LAB_IMAGE "/"} + name;
+  return std::string{LONGHAUL_LAB_BUILDERS "/"} + name;
 }
 
 Result<Image> run_builder(const std::string& name, const std::vector<std::string>& arguments) {
@@ -98,11 +100,24 @@ std::string cache_directory() {
 }
 
 Result<Image> build_image(const std::vector<std::string>& programs) {
-  return run_builder("build", programs);
+  return run_builder("image/build", programs);
 }
 
 Result<Image> build_system_image() {
-  return run_builder("systems", {});
+  return run_builder("image/systems", {});
+}
+
+Result<Emulator> build_emulator() {
+  static std::mutex busy;
+  static std::optional<Emulator> known;
+  const std::scoped_lock alone{busy};
+  if (known) return *known;
+  const CommandOutput output = run_command({builder("qemu/build")});
+  if (!output.exit.ok()) return fail("longhaul's QEMU is not to be had ({}): see the lines above", output.exit.text());
+  known = Emulator{.program = value_of(output.out, "qemu"),
+                   .share = value_of(output.out, "share"),
+                   .identity = value_of(output.out, "identity")};
+  return *known;
 }
 
 bool kvm_works(const Image& image) {

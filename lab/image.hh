@@ -24,6 +24,16 @@ Result<Image> build_image(const std::vector<std::string>& programs);
 /// The image of whole Debian systems; the same otherwise.
 Result<Image> build_system_image();
 
+/// A QEMU of ours (lab/qemu), whose processors run in parallel in virtual time.
+struct Emulator {
+  std::string program;
+  std::string share;     ///< its firmware
+  std::string identity;  ///< of its sources and our patch: figures belong to it
+};
+
+/// The one that is installed (package longhaul-qemu) or built already, else it is built. Remembered for this process.
+Result<Emulator> build_emulator();
+
 /// True where KVM really works: a machine is booted to its first line (a guest can hang before it although /dev/kvm
 /// opens). The answer is remembered until the host's next boot.
 bool kvm_works(const Image& image);

@@ -140,8 +140,10 @@ void plan_compact(Plan& plan, const PlanOptions& options) {
   }
   // Two ends that poll want a processor each.
   machine.processors = std::clamp(options.cores, 2U, 4U);
-  machine.arguments =
-      common_arguments(options, machine.name, {.processors = machine.processors, .megabytes = 1024}, forwards);
+  // A sealed one's hardware is lab/sealed.cc's.
+  if (!options.sealed)
+    machine.arguments =
+        common_arguments(options, machine.name, {.processors = machine.processors, .megabytes = 1024}, forwards);
   plan.machines.push_back(std::move(machine));
 }
 
@@ -181,6 +183,10 @@ Result<Topology> parse_topology(std::string_view text) {
   if (text == "full") return Topology::full;
   if (text == "systems") return Topology::systems;
   return refuse("topology '{}': expected compact, full, systems or auto", text);
+}
+
+const char* kernel_arguments() {
+  return kKernelArguments;
 }
 
 std::string_view to_string(Topology topology) {
@@ -261,7 +267,8 @@ Plan make_plan(const PlanOptions& options) {
   else
     plan_full(plan, options);
   for (PlannedMachine& machine : plan.machines) {
-    const GuestView view{.plan = &plan, .machine = machine.name, .mtu = options.mtu, .programs = options.programs};
+    const GuestView view{.plan = &plan, .machine = machine.name, .mtu = options.mtu, .programs = options.programs,
+                         .sealed = options.sealed};
     machine.files = options.topology == Topology::systems ? system_files(view) : guest_files(view);
   }
   return plan;

@@ -83,6 +83,7 @@ struct PlanOptions {
   std::string disk;                       ///< of whole systems: their root file system, never written to
   std::vector<std::string> programs;      ///< names of those present: longhaul-agent, longhaul-bench, degen
   std::vector<std::uint16_t> host_ports;  ///< free ones, at least ports_needed()
+  bool sealed = false;                    ///< compact, and nothing of it is reached from outside (lab/sealed.hh)
 };
 
 struct Plan {
@@ -97,6 +98,9 @@ struct Plan {
 /// The nodes that a lab with so many clients has: "client", "client2" ..., "server", "router". An agent reads its
 /// certificate from /etc/longhaul/agent-<node>.pem and .key, the CA from /etc/longhaul/ca.pem.
 std::vector<std::string> node_names(unsigned clients);
+
+/// What the kernel of every guest is told.
+const char* kernel_arguments();
 
 /// How many free TCP ports of the host a plan takes.
 unsigned ports_needed(Topology topology, unsigned clients);

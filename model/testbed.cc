@@ -120,4 +120,8 @@ std::string to_json(const Testbed& testbed) {
   return codec::serialize(testbed);
 }
 
+Result<Testbed> testbed_from_json(std::string_view text) {
+  return codec::parse<Testbed>(text);
+}
+
 }  // namespace longhaul

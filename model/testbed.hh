@@ -58,5 +58,6 @@ Result<Attachment> find_attachment(const Node& node, const std::string& path, co
 Result<Testbed> testbed_from_inventory(std::string_view inventory_json);
 
 std::string to_json(const Testbed& testbed);
+Result<Testbed> testbed_from_json(std::string_view text);
 
 }  // namespace longhaul

@@ -32,6 +32,8 @@ inline constexpr std::int64_t kMaxProbeTime = 600'000'000'000;  ///< ns that one
 
 inline constexpr std::int64_t kMaxAhead = 60'000'000'000;  ///< ns that a start can be told in advance
 
+inline constexpr std::int64_t kMaxPadding = 65536;
+
 struct Hello {
   int protocol = kProtocol;
   std::string node;        ///< as in the agent's certificate
@@ -52,8 +54,11 @@ struct StartRequest {
   std::string device;             ///< RDMA device; empty: the workload's choice
   std::string bind;               ///< source (client), listening (server) or own (local) address
   std::optional<bool> hold = {};  ///< local only: it gets ready, says so and opens its window when it is let go
+  /// Bytes that its environment is longer, kMaxPadding at most: where its stack lies should not matter to a result, and
+  /// that is found out by moving it.
+  std::optional<std::int64_t> padding = {};
 };
-BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind, hold))
+BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind, hold, padding))
 
 /// A clock (CLOCK_MONOTONIC_RAW) less another's, ns.
 struct ClockOffset {

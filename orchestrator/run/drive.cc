@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "orchestrator/run/order.hh"
 #include "orchestrator/run/pending.hh"
 
 namespace longhaul::orchestrator {
@@ -13,10 +14,6 @@ constexpr Nanoseconds kBetweenTries = std::chrono::milliseconds{300};
 constexpr std::int64_t kWindowProbes = 24;
 constexpr Nanoseconds kFastestProbes = std::chrono::milliseconds{5};
 constexpr Nanoseconds kSlowestProbes = std::chrono::milliseconds{50};
-
-std::int64_t now() {
-  return std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 tl::unexpected<Error> interrupted_error() {
   return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
@@ -44,24 +41,13 @@ Driver::Driver(const Campaign& campaign, const std::vector<CampaignCell>& cells,
     : campaign_(campaign),
       cells_(cells),
       testbed_(testbed),
-      manifest_(std::move(manifest)),
-      journal_(journal),
       sink_(sink),
       options_(options),
       nodes_(testbed, dialer, [this] { return interrupted_; }),
       wan_(nodes_, router_of(testbed)),
-      schedule_(cells, campaign.repeat, manifest_.seed, std::move(precision), options.attempts),
-      earlier_wall_(manifest_.wall) {}
-
-void Driver::resume(const std::vector<EarlierRun>& runs) {
-  for (const auto& run : runs) {
-    schedule_.resume(run.cell_id, run.repetition, run.attempt, run.status, run.value);
-    if (run.status == Status::ok || run.status == Status::limited) ++done_;
-  }
-}
+      ledger_(campaign, cells, std::move(manifest), std::move(precision), journal, sink, options.attempts) {}
 
 Awaitable<Result<void>> Driver::run() {
-  started_ = std::chrono::steady_clock::now();
   auto outcome = co_await drive();
   co_await drop_prepared();
   const auto router = router_of(testbed_);
@@ -71,8 +57,8 @@ Awaitable<Result<void>> Driver::run() {
     if (!cleared)
       emit(WarningEvent{fmt::format("{}; the router's lease ends the impairment", cleared.error().message)});
   }
-  if (outcome) manifest_.finished = now();
-  auto saved = save();
+  if (outcome) ledger_.manifest().finished = wall_now();
+  auto saved = ledger_.save();
   if (outcome && !saved) outcome = saved;
   co_await nodes_.close();
   co_return outcome;
@@ -87,24 +73,16 @@ Awaitable<Result<void>> Driver::drive() {
     if (!link.alone()) echoes[link.server].insert(link.to.address);
   for (auto& [node, addresses] : echoes) nodes_.echo_at(node, std::move(addresses));
 
-  if (auto saved = save(); !saved) co_return saved;
-  if (auto written = record_unsupported(); !written) co_return written;
-  const auto remaining = schedule_.remaining_runs();
-  emit(CampaignStarted{.name = campaign_.name,
-                       .directory = {},
-                       .cells = static_cast<std::int64_t>(cells_.size()),
-                       .runs = static_cast<std::int64_t>(remaining.size()),
-                       .finished = done_,
-                       .estimate = estimate(campaign_, cells_, remaining)});
-  if (remaining.empty()) co_return Result<void>{};
+  if (auto opened = ledger_.open(); !opened) co_return opened;
+  if (ledger_.schedule().remaining() == 0) co_return Result<void>{};
   emit(StepEvent{"connecting to the agents"});
   auto connected = co_await connect();
   if (!connected) co_return connected;
 
-  while (auto block = schedule_.next_block()) {
+  while (auto block = ledger_.schedule().next_block()) {
     auto ran = co_await run_block(std::move(*block));
     if (!ran) co_return ran;
-    if (auto saved = save(); !saved) co_return saved;
+    if (auto saved = ledger_.save(); !saved) co_return saved;
   }
   co_return Result<void>{};
 }
@@ -117,15 +95,10 @@ Awaitable<Result<void>> Driver::connect() {
   bool emulated = testbed_.emulated;
   for (const auto& [node, facts] : nodes_.facts()) {
     emulated = emulated || facts.emulated;
-    auto digest = journal_.add_facts(facts);
-    if (!digest) co_return tl::unexpected(digest.error());
-    auto& known = digests_[node];
-    if (!known.empty() && known != *digest)
-      emit(WarningEvent{fmt::format("node {} is not as it was before (it has started anew?)", node)});
-    known = std::move(*digest);
-    if (!anew->empty() && manifest_.version != facts.longhaul_version && made_ == 0)
+    if (auto kept = ledger_.add_facts(node, facts); !kept) co_return kept;
+    if (!anew->empty() && ledger_.manifest().version != facts.longhaul_version && ledger_.made() == 0)
       emit(WarningEvent{
-          fmt::format("node {} runs longhaul {}, this is {}", node, facts.longhaul_version, manifest_.version)});
+          fmt::format("node {} runs longhaul {}, this is {}", node, facts.longhaul_version, ledger_.manifest().version)});
   }
   wan_.set_emulated(emulated);
   co_return Result<void>{};
@@ -171,7 +144,7 @@ Awaitable<Result<void>> Driver::run_block(Block block) {
   while (!queue.empty()) {
     if (interrupted_) co_return interrupted_error();
     if (!nodes_.all_connected() || (stale_baseline_ && !alone)) {
-      if (made_ > 0 && !nodes_.all_connected()) emit(WarningEvent{"an agent is gone; waiting until it is back"});
+      if (ledger_.made() > 0 && !nodes_.all_connected()) emit(WarningEvent{"an agent is gone; waiting until it is back"});
       auto connected = co_await connect();
       if (!connected) co_return connected;
       if (alone) continue;
@@ -197,10 +170,10 @@ Awaitable<Result<void>> Driver::run_block(Block block) {
       runs = why.empty();
       announce = announce && !runs;
       if (!runs) {
-        record = blank(planned);
+        record = ledger_.blank(planned);
         record.status = status;
         record.message = std::move(why);
-        record.finished = now();
+        record.finished = wall_now();
         stale_baseline_ = true;
       }
     }
@@ -210,16 +183,15 @@ Awaitable<Result<void>> Driver::run_block(Block block) {
         record.status == Status::ok || record.status == Status::limited || record.status == Status::unsupported;
     if (interrupted_ && !useful) co_return interrupted_error();  // not the cell's fault
     if (useful) lost = 0;
-    Result<void> kept;
-    auto again = keep(record, planned, kept);
-    if (!kept) co_return kept;
-    if (again) queue.push_back(*again);
+    auto again = ledger_.keep(record, planned);
+    if (!again) co_return tl::unexpected(again.error());
+    if (*again) queue.push_back(**again);
   }
   co_return Result<void>{};
 }
 
 Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRun> following) {
-  auto record = blank(planned);
+  auto record = ledger_.blank(planned);
   const auto& cell = cells_[planned.cell];
   const auto& link = links_[planned.cell];
   const auto asked = request(planned);
@@ -284,7 +256,7 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
 }
 
 Awaitable<RunRecord> Driver::run_alone(PlannedRun planned) {
-  auto record = blank(planned);
+  auto record = ledger_.blank(planned);
   emit(RunStarted{
       .cell = describe(campaign_, cells_[planned.cell]), .repetition = planned.repetition, .attempt = planned.attempt});
   RunHooks hooks;
@@ -299,8 +271,8 @@ void Driver::take(RunOutcome outcome, RunRecord& record) {
   record.status = outcome.status;
   record.message = std::move(outcome.message);
   record.nodes = std::move(outcome.nodes);
-  record.finished = now();
-  manifest_.measuring += outcome.measuring;
+  record.finished = wall_now();
+  ledger_.manifest().measuring += outcome.measuring;
 }
 
 Awaitable<PathSurvey> Driver::survey(Pending<Result<agents::ProbeResult>> probes) {
@@ -358,88 +330,20 @@ Awaitable<void> Driver::drop_prepared() {
   prepared_for_.reset();
 }
 
-std::optional<PlannedRun> Driver::keep(const RunRecord& record, const PlannedRun& planned, Result<void>& kept) {
-  kept = journal_.add_run(record);
-  if (!kept) return std::nullopt;
-  const auto& workload = workload_of(campaign_, cells_[planned.cell]);
-  const auto value = headline(record, workload);
-  auto again = schedule_.finished(planned, record.status, value);
-  ++made_;
-  if (record.status == Status::ok || record.status == Status::limited) ++done_;
-  const auto* metric = workload.metrics.empty() ? nullptr : &workload.metrics.front();
-  auto message = record.message;
-  if (again)
-    message += "; it is repeated";
-  else if (schedule_.given_up(planned.cell))
-    message += fmt::format("; given up after {} attempts", schedule_.limit(record.status));
-  else if (record.status == Status::refused)
-    message += "; it is put off until the others are through";
-  emit(RunFinished{.run_id = record.run_id,
-                   .cell = describe(campaign_, cells_[planned.cell]),
-                   .status = record.status,
-                   .message = std::move(message),
-                   .metric = metric == nullptr ? "" : metric->name,
-                   .unit = metric == nullptr ? "" : metric->unit,
-                   .value = value,
-                   .done = done_,
-                   .remaining = schedule_.remaining(),
-                   .eta = time_left()});
-  return again;
-}
-
-Nanoseconds Driver::time_left() const {
-  const auto remaining = schedule_.remaining_runs();
-  if (made_ < 8) return estimate(campaign_, cells_, remaining);
-  const auto spent = std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now() - started_);
-  return spent / made_ * static_cast<std::int64_t>(remaining.size());
-}
-
-// Cells that need no try to be known as impossible are told so in the journal, once.
-Result<void> Driver::record_unsupported() {
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    if (cells_[i].unsupported.empty() || schedule_.unsupported(i)) continue;
-    const PlannedRun planned{.cell = i, .repetition = 0, .attempt = schedule_.next_attempt(i, 0)};
-    auto record = blank(planned);
-    record.status = Status::unsupported;
-    record.message = cells_[i].unsupported;
-    record.finished = record.started;
-    if (auto kept = journal_.add_run(record); !kept) return kept;
-    schedule_.finished(planned, Status::unsupported, std::nullopt);
-  }
-  return {};
-}
-
-Result<void> Driver::save() {
-  const auto spent = std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now() - started_);
-  manifest_.wall = earlier_wall_ + spent.count();
-  return journal_.save_manifest(manifest_);
-}
-
-RunRecord Driver::blank(const PlannedRun& planned) const {
-  const auto& cell = cells_[planned.cell];
-  RunRecord record;
-  record.run_id = run_id(cell, planned);
-  record.cell_id = cell.id;
-  record.workload = cell.cell.workload;
-  record.parameters = cell.cell.parameters;
-  record.repetition = planned.repetition;
-  record.attempt = planned.attempt;
-  record.topology = testbed_.topology;
-  record.started = now();
-  record.facts = digests_;
-  return record;
-}
-
 RunRequest Driver::request(const PlannedRun& planned) const {
   const auto& cell = cells_[planned.cell];
   RunRequest request;
   request.run_id = run_id(cell, planned);
   request.workload = cell.cell.workload;
   request.parameters = workload_parameters(campaign_, cell);
+  const auto& workload = workload_of(campaign_, cell);
+  if (options_.short_windows)
+    request.parameters = shorten_window(std::move(request.parameters), workload, round_trip_of(cell.cell));
+  request.padding = options_.padding;
   request.transport = choice_of(cell.cell.parameters, "transport");
   request.link = links_[planned.cell];
   request.setup_timeout = options_.setup_timeout;
-  request.window_timeout = 3 * window_of(workload_of(campaign_, cell), cell.cell) + options_.window_grace;
+  request.window_timeout = 3 * window_of(workload, cell.cell) + options_.window_grace;
   return request;
 }
 

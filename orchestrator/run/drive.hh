@@ -10,20 +10,12 @@
 
 #include "orchestrator/events/event.hh"
 #include "orchestrator/run/execute.hh"
+#include "orchestrator/run/ledger.hh"
 #include "orchestrator/run/record.hh"
 #include "orchestrator/run/schedule.hh"
 #include "orchestrator/run/wan.hh"
 
 namespace longhaul::orchestrator {
-
-/// A run that an earlier session left in the journal.
-struct EarlierRun {
-  std::string cell_id;
-  int repetition = 0;
-  int attempt = 0;
-  Status status = Status::ok;
-  std::optional<double> value;  ///< of the headline metric
-};
 
 struct DriveOptions {
   Nanoseconds connect_timeout = std::chrono::seconds{20};  ///< until all agents answer
@@ -31,6 +23,8 @@ struct DriveOptions {
   Nanoseconds setup_timeout = std::chrono::seconds{20};    ///< see RunRequest
   Nanoseconds window_grace = std::chrono::seconds{30};     ///< beyond three times the window by its parameters
   int attempts = Schedule::kAttempts;
+  bool short_windows = false;  ///< see shorten_window
+  std::int64_t padding = 0;    ///< see StartRequest
 };
 
 /// The path during a run and after it.
@@ -48,7 +42,7 @@ class Driver {
          Precision precision, Dialer& dialer, Journal& journal, Sink& sink, DriveOptions options = {});
 
   /// Before run(): what need not be repeated.
-  void resume(const std::vector<EarlierRun>& runs);
+  void resume(const std::vector<EarlierRun>& runs) { ledger_.resume(runs); }
 
   /// Drives the campaign to its end. An error is one that ends it: an unreachable node, a disk that is full, an
   /// interrupt (ExitCode::interrupted). What is finished is in the journal in any case, and the router unimpaired (if
@@ -58,8 +52,8 @@ class Driver {
   /// From the io_context's thread: ends the run in flight and returns from run() soon.
   void interrupt() { interrupted_ = true; }
 
-  const Manifest& manifest() const { return manifest_; }
-  std::int64_t runs_made() const { return made_; }
+  const Manifest& manifest() const { return ledger_.manifest(); }
+  std::int64_t runs_made() const { return ledger_.made(); }
 
  private:
   Awaitable<Result<void>> drive();
@@ -72,38 +66,26 @@ class Driver {
   Awaitable<PathSurvey> survey(Pending<Result<agents::ProbeResult>> probes);
   void judge(RunRecord& record, PathEvidence evidence, PathSurvey path);
   Awaitable<void> drop_prepared();
-  std::optional<PlannedRun> keep(const RunRecord& record, const PlannedRun& planned, Result<void>& kept);
-  Result<void> record_unsupported();
-  Result<void> save();
-  RunRecord blank(const PlannedRun& planned) const;
   RunRequest request(const PlannedRun& planned) const;
   void emit(Event event) { sink_.on(event); }
-  Nanoseconds time_left() const;
 
   const Campaign& campaign_;
   const std::vector<CampaignCell>& cells_;
   const Testbed& testbed_;
-  Manifest manifest_;
-  Journal& journal_;
   Sink& sink_;
   DriveOptions options_;
   bool interrupted_ = false;
   Nodes nodes_;
   Wan wan_;
-  Schedule schedule_;
+  Ledger ledger_;
   std::vector<Link> links_;                     ///< by cell
   std::vector<Link> block_links_;               ///< of the block, each once; empty: its cells cross nothing
-  std::map<std::string, std::string> digests_;  ///< node -> its facts in the journal
   bool in_place_ = false;                       ///< the block's impairment
   bool stale_baseline_ = true;                  ///< degen may have forgotten what it subtracts
   std::string engine_;
   std::vector<std::int64_t> last_achieved_;  ///< before the next run
   std::optional<PlannedRun> prepared_for_;
   Pending<PreparedRun> prepared_;  ///< its processes, already started
-  std::chrono::steady_clock::time_point started_;
-  std::int64_t earlier_wall_ = 0;
-  std::int64_t made_ = 0;
-  std::int64_t done_ = 0;  ///< runs that count, all sessions
 };
 
 }  // namespace longhaul::orchestrator

@@ -50,6 +50,7 @@ agents::StartRequest start_request(const RunRequest& request, Role role, const A
   start.transport = request.transport;
   if (request.transport == "rdma") start.device = here.device;
   start.bind = here.address;
+  if (request.padding > 0) start.padding = request.padding;
   if (role != Role::server) start.parameters = request.parameters;
   return start;
 }

@@ -19,6 +19,7 @@ struct RunRequest {
   Parameters parameters;  ///< the workload's
   std::string transport;  ///< empty: it has none
   Link link;
+  std::int64_t padding = 0;  ///< see agents::StartRequest
   Nanoseconds setup_timeout =
       std::chrono::seconds{20};  ///< until the server listens, and from its address to the client's connection
   Nanoseconds window_timeout = std::chrono::seconds{30};  ///< from there to the client's record; by itself: and from

@@ -68,14 +68,18 @@ Nanoseconds window_of(const WorkloadSpec& workload, const Cell& cell) {
   return total;
 }
 
+Nanoseconds round_trip_of(const Cell& cell) {
+  const auto impairment = degen::make_impairment(degen::impairment_part(cell.parameters));
+  return impairment ? impairment->forward.delay + impairment->back.delay : Nanoseconds{0};
+}
+
 Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells,
                      const std::vector<PlannedRun>& runs) {
   Nanoseconds total{0};
   std::set<std::pair<int, std::string>> blocks;
   for (const auto& run : runs) {
     const auto& cell = cells[run.cell];
-    const auto impairment = degen::make_impairment(degen::impairment_part(cell.cell.parameters));
-    const auto round_trip = impairment ? impairment->forward.delay + impairment->back.delay : Nanoseconds{0};
+    const auto round_trip = round_trip_of(cell.cell);
     total += window_of(workload_of(campaign, cell), cell.cell) + kBetweenRuns + kRoundTripsBetween * round_trip;
     if (!cell.alone && blocks.emplace(run.repetition, cell.group).second) total += kNewBlock;
   }

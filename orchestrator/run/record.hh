@@ -39,7 +39,10 @@ std::optional<double> headline(const RunRecord& record, const WorkloadSpec& work
 inline constexpr Nanoseconds kUnknownWindow = std::chrono::seconds{1};
 Nanoseconds window_of(const WorkloadSpec& workload, const Cell& cell);
 
-/// The same with setting up and probing between the runs, as experience has it, for plans.
+/// What the impairment alone takes there and back.
+Nanoseconds round_trip_of(const Cell& cell);
+
+/// How long a run takes with setting up and probing between the runs, as experience has it, for plans.
 Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells,
                      const std::vector<PlannedRun>& runs);
 

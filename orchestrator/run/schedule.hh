@@ -54,6 +54,9 @@ class Schedule {
   /// a resumed campaign the same order less what is finished.
   std::optional<Block> next_block();
 
+  /// No block of the current round is left: what comes next depends on what the runs so far have given.
+  bool round_over() const { return queue_.empty(); }
+
   /// Takes the outcome of a run; returns the run to add to the end of the block when it is to be repeated.
   std::optional<PlannedRun> finished(const PlannedRun& run, Status status, std::optional<double> value);
 

@@ -1,0 +1,55 @@
+// A lab with a clock of its own: one VM whose time is the instructions that it has executed (QEMU's instruction
+// counting, by a QEMU of ours: lab/qemu). It is booted once, to the point where its agents are connected, and kept; each
+// run is a fresh copy of that, which takes one order and depends on nothing else. The same order gives the same bits.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "common/result.hh"
+#include "model/testbed.hh"
+
+namespace longhaul::lab {
+
+struct VirtualClock {
+  int shift = 1;       ///< an instruction takes 2^shift ns: 0, 1 or 2
+  int quantum = 1000;  ///< instructions by which two processors' clocks may differ
+};
+
+struct SealOptions {
+  unsigned clients = 1;
+  unsigned mtu = 1500;
+  VirtualClock clock;
+  std::string program_dir;                           ///< as in UpOptions
+  std::function<void(const std::string&)> progress;  ///< one line for people at each step; may be empty
+  std::function<bool()> cancelled;                   ///< polled while waiting; may be empty
+};
+
+/// A booted lab that is kept. What identifies it: a lab of the same identity gives the same bits for the same order.
+struct SealedImage {
+  std::string identity;  ///< of all of it: QEMU, kernel, programs, set-up, clock
+  std::string qemu;      ///< of the QEMU build
+  std::string programs;  ///< digest of kernel and initramfs
+  VirtualClock clock;
+  std::string directory;  ///< in the cache: memory, greeting
+  std::string greeting;   ///< what the guest said before it was kept: a line a node's facts
+  Testbed testbed;        ///< its nodes as seen from inside
+};
+
+/// Boots and keeps a lab, or takes the one that is kept already.
+Result<SealedImage> seal(const SealOptions& options);
+
+/// How long a copy may take.
+struct SealedLimits {
+  std::chrono::milliseconds wall = std::chrono::minutes{5};
+  std::function<bool()> cancelled = {};  ///< polled; true ends the copy
+};
+
+/// Starts a copy, gives it the order and returns what it said, whole. An error: it did not come to its end (a guest that
+/// hangs, a QEMU that ends early), with the last lines of its console. The caller's thread must outlive the call only:
+/// several threads may call it side by side. Nothing is left behind, however this process ends.
+Result<std::string> run_sealed(const SealedImage& image, const std::string& order, const SealedLimits& limits);
+
+}  // namespace longhaul::lab

@@ -1,0 +1,74 @@
+// The books of a campaign under way: what was measured is kept, counted and told, and decides what comes next.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestrator/events/event.hh"
+#include "orchestrator/run/control.hh"
+#include "orchestrator/run/record.hh"
+#include "orchestrator/run/schedule.hh"
+
+namespace longhaul::orchestrator {
+
+/// A run that an earlier session left in the journal.
+struct EarlierRun {
+  std::string cell_id;
+  int repetition = 0;
+  int attempt = 0;
+  Status status = Status::ok;
+  std::optional<double> value;  ///< of the headline metric
+};
+
+class Ledger {
+ public:
+  /// Everything by reference must outlive this. `manifest` is this campaign's, with its cells; an earlier session's
+  /// times in it are added to.
+  Ledger(const Campaign& campaign, const std::vector<CampaignCell>& cells, Manifest manifest, Precision precision,
+         Journal& journal, Sink& sink, int attempts = Schedule::kAttempts);
+
+  /// Before open(): what need not be repeated.
+  void resume(const std::vector<EarlierRun>& runs);
+
+  /// Begins the books: the manifest, the cells that need no try to be known as impossible, the first event.
+  Result<void> open();
+
+  Schedule& schedule() { return schedule_; }
+  Manifest& manifest() { return manifest_; }
+  const Manifest& manifest() const { return manifest_; }
+  std::int64_t made() const { return made_; }
+
+  /// Under which a node's facts are kept; records refer to them from then on.
+  Result<void> add_facts(const std::string& node, const NodeFacts& facts);
+
+  /// The record of a run of which nothing is known yet.
+  RunRecord blank(const PlannedRun& planned) const;
+  /// Keeps a run's record; returns the run to make in its place where it does not count. An error: the journal cannot.
+  Result<std::optional<PlannedRun>> keep(const RunRecord& record, const PlannedRun& planned);
+  Result<void> save();
+
+ private:
+  Result<void> record_unsupported();
+  Nanoseconds time_left() const;
+
+  const Campaign& campaign_;
+  const std::vector<CampaignCell>& cells_;
+  Manifest manifest_;
+  Journal& journal_;
+  Sink& sink_;
+  Schedule schedule_;
+  std::map<std::string, std::string> digests_;  ///< node -> its facts in the journal
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::int64_t earlier_wall_ = 0;
+  std::int64_t made_ = 0;
+  std::int64_t done_ = 0;  ///< runs that count, all sessions
+};
+
+/// Now, CLOCK_REALTIME ns.
+std::int64_t wall_now();
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,92 @@
+#include "orchestrator/run/order.hh"
+
+#include <algorithm>
+
+#include "model/codec.hh"
+#include "orchestrator/run/random.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+constexpr std::int64_t kTick = 4'000'000;  // ns: Debian's kernel ticks at 250 Hz
+constexpr std::int64_t kPage = 4096;       // a stack that is moved by a page lies as it did
+constexpr std::int64_t kAlignment = 16;
+constexpr int kRoundTrips = 16;
+constexpr Nanoseconds kWindow = std::chrono::milliseconds{64};
+constexpr int kWarmRoundTrips = 4;
+constexpr Nanoseconds kWarmUp = std::chrono::milliseconds{8};
+
+constexpr std::string_view kFacts = "facts ", kRecord = "record ", kTrouble = "trouble ";
+
+void shorten(Parameters& parameters, const WorkloadSpec& workload, const char* name, Nanoseconds to) {
+  const auto* spec = find_parameter(workload.parameters, name);
+  if (spec == nullptr || spec->kind != Kind::duration) return;
+  const auto found = parameters.find(name);
+  const auto asked = found != parameters.end() ? found->second : spec->fallback.value_or(Value{to.count()});
+  parameters.insert_or_assign(name, Value{std::min(std::get<std::int64_t>(asked), static_cast<std::int64_t>(to.count()))});
+}
+
+}  // namespace
+
+Variation vary(std::uint64_t campaign_seed, int repetition, int attempt) {
+  Random random{campaign_seed ^ (0x766172696174U + 0x100000001b3U * static_cast<std::uint64_t>(repetition) +
+                                 0x10000000233U * static_cast<std::uint64_t>(attempt))};
+  Variation variation;
+  variation.seed = random.next();
+  variation.phase = static_cast<std::int64_t>(random.below(kTick));
+  variation.padding = static_cast<std::int64_t>(random.below(kPage / kAlignment)) * kAlignment;
+  return variation;
+}
+
+std::string to_json(const SealedOrder& order) {
+  return codec::serialize(order);
+}
+
+Result<SealedOrder> order_from_json(std::string_view text) {
+  return codec::parse<SealedOrder>(text);
+}
+
+std::string say_facts(const std::string& node, const NodeFacts& facts) {
+  return fmt::format("{}{} {}\n", kFacts, node, to_json(facts));
+}
+
+std::string say_record(const RunRecord& record) {
+  return fmt::format("{}{}\n", kRecord, to_json(record));
+}
+
+std::string say_trouble(const std::string& why) {
+  auto line = why;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return fmt::format("{}{}\n", kTrouble, line);
+}
+
+Result<Saying> understand_saying(std::string_view said) {
+  Saying saying;
+  while (!said.empty()) {
+    const auto end = std::min(said.find('\n'), said.size());
+    auto line = said.substr(0, end);
+    said.remove_prefix(std::min(end + 1, said.size()));
+    if (line.starts_with(kFacts)) {
+      line.remove_prefix(kFacts.size());
+      const auto space = std::min(line.find(' '), line.size());
+      auto facts = codec::parse<NodeFacts>(line.substr(space));
+      if (!facts) return fail("the sealed lab's facts: {}", facts.error().message);
+      saying.facts.emplace(line.substr(0, space), std::move(*facts));
+    } else if (line.starts_with(kRecord)) {
+      auto record = run_record_from_json(line.substr(kRecord.size()));
+      if (!record) return fail("the sealed lab's record: {}", record.error().message);
+      saying.records.push_back(std::move(*record));
+    } else if (line.starts_with(kTrouble)) {
+      saying.trouble = line.substr(kTrouble.size());
+    }
+  }
+  return saying;
+}
+
+Parameters shorten_window(Parameters parameters, const WorkloadSpec& workload, Nanoseconds round_trip) {
+  shorten(parameters, workload, "duration", kWindow + kRoundTrips * round_trip);
+  shorten(parameters, workload, "warmup", kWarmUp + kWarmRoundTrips * round_trip);
+  return parameters;
+}
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,64 @@
+// What a copy of a sealed lab is asked to do, and what it says: one document in, lines out. Pure.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.hh"
+#include "model/facts.hh"
+#include "model/record.hh"
+#include "model/units.hh"
+
+namespace longhaul::orchestrator {
+
+/// What may not matter to a result, and so differs between the repetitions of a cell: when a run begins, where its
+/// processes' stacks lie (Mytkowicz and others, ASPLOS 2009), what is random. Cells of the same repetition share it:
+/// what is compared is paired.
+struct Variation {
+  std::uint64_t seed = 0;     ///< of the kernel's random numbers: netem's, ports, hashes
+  std::int64_t phase = 0;     ///< ns that the run begins later, against the kernel's tick
+  std::int64_t padding = 0;   ///< bytes that the processes' environments are longer
+};
+BOOST_DESCRIBE_STRUCT(Variation, (), (seed, phase, padding))
+
+/// Of a campaign's seed and what tells the repetition from others.
+Variation vary(std::uint64_t campaign_seed, int repetition, int attempt);
+
+/// One run: a cell of a campaign, which the copy expands as we did.
+struct SealedOrder {
+  std::string campaign_file;
+  std::string campaign_text;
+  std::string clock;  ///< of the cells
+  std::string cell_id;
+  int repetition = 0;
+  int attempt = 0;
+  Variation variation;
+  std::int64_t limit = 0;  ///< ns of virtual time after which the copy gives up
+};
+BOOST_DESCRIBE_STRUCT(SealedOrder, (),
+                      (campaign_file, campaign_text, clock, cell_id, repetition, attempt, variation, limit))
+
+std::string to_json(const SealedOrder& order);
+Result<SealedOrder> order_from_json(std::string_view text);
+
+/// What a sealed guest says, line by line: a word and a document behind it.
+struct Saying {
+  std::map<std::string, NodeFacts> facts;  ///< by node, before it was kept
+  std::vector<RunRecord> records;          ///< of a run: the last counts
+  std::string trouble;                     ///< why there is no record
+};
+std::string say_facts(const std::string& node, const NodeFacts& facts);
+std::string say_record(const RunRecord& record);
+std::string say_trouble(const std::string& why);
+Result<Saying> understand_saying(std::string_view said);
+
+/// Windows by a virtual clock are as short as their quantiles allow: nothing is noise, but every instruction is
+/// emulated. So many round trips and a little more, never longer than the parameters say.
+Parameters shorten_window(Parameters parameters, const WorkloadSpec& workload, Nanoseconds round_trip);
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,173 @@
+// longhaul-sealed: the driver inside a sealed lab. Connects the agents, has the machine kept, and in every copy of it
+// makes the one run that its order names, by the same driver that runs campaigns on real nodes.
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "agents/identity/pki.hh"
+#include "common/log.hh"
+#include "degen/impairment/spec.hh"
+#include "model/testbed.hh"
+#include "orchestrator/run/agents.hh"
+#include "orchestrator/run/drive.hh"
+#include "orchestrator/run/order.hh"
+#include "orchestrator/sealed/kept.hh"
+#include "orchestrator/sealed/ports.hh"
+#include "workloads/suite/catalog.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+constexpr const char* kTestbed = "/etc/longhaul/testbed.json";
+
+// What comes of a run is said at once.
+class SayingJournal : public Journal {
+ public:
+  explicit SayingJournal(const SealedOrder& order) : order_(order) {}
+  Result<std::string> add_facts(const NodeFacts&) override { return std::string{}; }  // they were said before
+  Result<void> add_run(const RunRecord& record) override {
+    auto named = record;
+    named.repetition = order_.repetition;
+    named.attempt = order_.attempt + record.attempt;
+    named.run_id = fmt::format("{}/{}/{}", named.cell_id, named.repetition, named.attempt);
+    named.facts.clear();
+    say(say_record(named));
+    return {};
+  }
+  Result<void> save_manifest(const Manifest&) override { return {}; }
+
+ private:
+  const SealedOrder& order_;
+};
+
+class NoSink : public Sink {
+ public:
+  void on(const Event&) override {}
+};
+
+Result<Testbed> read_testbed() {
+  std::ifstream file(kTestbed);
+  std::stringstream text;
+  text << file.rdbuf();
+  return testbed_from_json(text.str());
+}
+
+struct Work {
+  Campaign campaign;
+  std::vector<CampaignCell> cells;  // the one of the order
+};
+
+Result<Work> understand_order(const SealedOrder& order) {
+  auto file = parse_campaign(order.campaign_file, order.campaign_text);
+  if (!file) return tl::unexpected(file.error());
+  auto campaign = understand(std::move(*file), {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = workloads::catalog()});
+  if (!campaign) return tl::unexpected(campaign.error());
+  auto cells = expand(*campaign);
+  if (!cells) return tl::unexpected(cells.error());
+  set_clock(*cells, order.clock);
+  std::erase_if(*cells, [&](const CampaignCell& cell) { return cell.id != order.cell_id; });
+  if (cells->size() != 1) return fail("the order's campaign has no cell {}", order.cell_id);
+  campaign->repeat = {.min = 1, .max = 1, .precision = {}};
+  return Work{.campaign = std::move(*campaign), .cells = std::move(*cells)};
+}
+
+Awaitable<void> give_up_in(std::int64_t limit) {
+  boost::asio::steady_timer timer{co_await boost::asio::this_coro::executor, Nanoseconds{limit}};
+  co_await timer.async_wait(boost::asio::use_awaitable);
+  say(say_trouble(fmt::format("the run did not end within {} s of virtual time", limit / 1'000'000'000)));
+  end_copy();
+}
+
+Awaitable<Result<void>> make_run(SealedOrder order, Testbed testbed, Dialer& dialer) {
+  auto work = understand_order(order);
+  if (!work) co_return tl::unexpected(work.error());
+  seed_kernel(order.variation.seed);
+  const auto executor = co_await boost::asio::this_coro::executor;
+  boost::asio::co_spawn(executor, give_up_in(order.limit), boost::asio::detached);
+  boost::asio::steady_timer phase{executor, Nanoseconds{order.variation.phase}};
+  co_await phase.async_wait(boost::asio::use_awaitable);
+
+  SayingJournal journal{order};
+  NoSink sink;
+  Manifest manifest;
+  manifest.seed = order.variation.seed;
+  manifest.testbed = testbed;
+  Driver driver{work->campaign, work->cells, testbed, std::move(manifest), [](const std::vector<double>&) { return std::optional<double>{}; },
+                dialer,         journal,     sink,    {.attempts = 1, .short_windows = true, .padding = order.variation.padding}};
+  co_return co_await driver.run();
+}
+
+Awaitable<Result<void>> serve(Testbed testbed, KeptDialer& kept) {
+  auto facts = co_await kept.connect_all(testbed);
+  if (!facts) co_return tl::unexpected(facts.error());
+  for (const auto& [node, one] : *facts) say(say_facts(node, one));
+  be_kept();
+  const auto order = order_from_json(read_order());
+  if (!order) co_return tl::unexpected(order.error());
+  co_return co_await make_run(*order, std::move(testbed), kept);
+}
+
+int serve() {
+  open_ports();
+  const auto testbed = read_testbed();
+  if (!testbed) {
+    fmt::print(stderr, "longhaul-sealed: {}: {}\n", kTestbed, testbed.error().message);
+    return 1;
+  }
+  boost::asio::io_context io{1};
+  const auto agents = make_agent_dialer({.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key}, {});
+  KeptDialer kept{*agents};
+  boost::asio::co_spawn(io, serve(*testbed, kept), [](std::exception_ptr broken, const Result<void>& done) {
+    std::string why = done ? std::string{} : done.error().message;
+    try {
+      if (broken) std::rethrow_exception(broken);
+    } catch (const std::exception& error) {
+      why = error.what();
+    }
+    if (!why.empty()) {
+      say(say_trouble(why));
+      fmt::print(stderr, "longhaul-sealed: {}\n", why);
+    }
+    end_copy();
+  });
+  io.run();
+  return 1;
+}
+
+// In `directory`: an authority, a controller's certificate, an agent's for each node.
+int make_identities(const std::string& directory, const std::vector<std::string>& nodes) {
+  const auto complain = [](const Error& error) {
+    fmt::print(stderr, "longhaul-sealed: {}\n", error.message);
+    return 1;
+  };
+  if (auto made = agents::pki_init(directory, "longhaul sealed lab"); !made) return complain(made.error());
+  std::vector<agents::Identity> identities{{.role = agents::PeerRole::controller, .name = "longhaul"}};
+  for (const auto& node : nodes) identities.push_back({.role = agents::PeerRole::agent, .name = node});
+  for (const auto& identity : identities)
+    if (auto issued = agents::pki_issue(directory, identity); !issued) return complain(issued.error());
+  return 0;
+}
+
+int run(const std::vector<std::string>& words) {
+  if (words.size() == 2 && words[1] == "serve") return serve();
+  if (words.size() > 3 && words[1] == "identities") return make_identities(words[2], {words.begin() + 3, words.end()});
+  fmt::print(stderr, "longhaul-sealed is started inside a sealed lab (longhaul run --lab --clock virtual), not by hand.\n");
+  return static_cast<int>(ExitCode::usage);
+}
+
+}  // namespace
+}  // namespace longhaul::orchestrator
+
+int main(int argc, char** argv) {
+  try {
+    longhaul::log_to_stderr("longhaul-sealed");
+    return longhaul::orchestrator::run({argv, argv + argc});
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "longhaul-sealed: {}\n", error.what());
+    return static_cast<int>(longhaul::ExitCode::failure);
+  }
+}
