@@ -32,6 +32,11 @@ const std::vector<ParameterSpec>& common_axes() {
        .help = "degen's engine on the router",
        .fallback = Value{"netem"},
        .choices = {"netem", "nfqueue"}},
+      {.name = kClockAxis,
+       .kind = Kind::choice,
+       .help = "what times pass by: the host's clock, or a virtual one that counts instructions (the testbed's)",
+       .fallback = Value{kHostClock},
+       .choices = {kHostClock, kVirtualClock}},
   };
   return axes;
 }

@@ -8,9 +8,14 @@
 
 namespace longhaul {
 
-/// Axes that every cell has, whatever the workload: transport, provider, rival, path, engine. The impairment's axes are
-/// degen's (degen/impairment/spec.hh), the workload's its own spec's.
+/// Axes that every cell has, whatever the workload: transport, provider, rival, path, engine, clock. The impairment's
+/// axes are degen's (degen/impairment/spec.hh), the workload's its own spec's.
 const std::vector<ParameterSpec>& common_axes();
+
+/// The one common axis that is a fact of the testbed: no campaign names it, whoever runs the campaign sets it.
+inline constexpr const char* kClockAxis = "clock";
+inline constexpr const char* kHostClock = "host";
+inline constexpr const char* kVirtualClock = "virtual";
 
 /// One point of the matrix. `parameters` holds every axis by name: common, impairment and workload together; names are
 /// unique among them. An axis at its default is left out (make_cell does it), so that a new axis changes no identity.

@@ -3,11 +3,13 @@
 
 #include <boost/describe.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/cell.hh"
 #include "model/testbed.hh"
+#include "model/virtual_clock.hh"
 
 namespace longhaul {
 
@@ -35,10 +37,11 @@ struct Manifest {
   std::int64_t finished = 0;   ///< 0: not finished
   std::int64_t wall = 0;       ///< ns over all sessions (resume adds)
   std::int64_t measuring = 0;  ///< ns of it inside runs' windows, warm-up and window-time probes included
+  std::optional<VirtualTestbed> virtual_clock = {};  ///< empty: the testbed goes by its hosts' clocks
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (),
                       (schema, name, description, campaign_file, campaign_text, seed, version, command, testbed, cells,
-                       repetitions_min, repetitions_max, started, finished, wall, measuring))
+                       repetitions_min, repetitions_max, started, finished, wall, measuring, virtual_clock))
 
 std::string to_json(const Manifest& manifest);
 Result<Manifest> manifest_from_json(std::string_view text);

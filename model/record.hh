@@ -11,6 +11,7 @@
 
 #include "model/cell.hh"
 #include "model/histogram.hh"
+#include "model/virtual_clock.hh"
 
 namespace longhaul {
 
@@ -142,16 +143,22 @@ struct RunRecord {
   std::int64_t finished = 0;
   std::map<std::string, NodeRecord> nodes;  ///< by node name
   std::optional<PathRecord> path;
-  std::map<std::string, std::string> facts;  ///< node name -> digest of its NodeFacts in the store
+  std::map<std::string, std::string> facts;        ///< node name -> digest of its NodeFacts in the store
+  std::optional<VirtualClock> virtual_clock = {};  ///< empty: it was timed by the host's clock
 };
 BOOST_DESCRIBE_STRUCT(RunRecord, (),
                       (schema, run_id, cell_id, workload, parameters, repetition, attempt, status, message, topology,
-                       started, finished, nodes, path, facts))
+                       started, finished, nodes, path, facts, virtual_clock))
 
 std::string to_json(const NodeRecord& record);
 std::string to_json(const RunRecord& record);
 /// Refuse a newer schema; upgrade an older one.
 Result<NodeRecord> node_record_from_json(std::string_view text);
 Result<RunRecord> run_record_from_json(std::string_view text);
+
+/// SHA-256 in hex over what the nodes measured: every sample that was kept, every distribution, counter and processor
+/// time, by node name. Equal measurements give equal digests, also after a record was written and read. Left out is
+/// when it was (window_start, window_stop). Doubles count by nine digits: JSON does not give the last ones back.
+std::string samples_digest(const RunRecord& run);
 
 }  // namespace longhaul

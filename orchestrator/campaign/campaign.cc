@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/cell.hh"
+
 namespace longhaul::orchestrator {
 namespace {
 
@@ -70,12 +72,17 @@ class ExperimentChecker : Complainer {
     const auto& chosen = std::as_const(experiment_.workload);
     for (const auto* specs : {&vocabulary_.common, &vocabulary_.impairment})
       for (const auto& spec : *specs)
-        (!runs_alone(chosen) || applies_alone(chosen, spec) ? experiment_.specs : inapplicable_).push_back(spec);
+        if (spec.name != kClockAxis)  // the testbed's, no campaign's
+          (!runs_alone(chosen) || applies_alone(chosen, spec) ? experiment_.specs : inapplicable_).push_back(spec);
     experiment_.specs.insert(experiment_.specs.end(), chosen.parameters.begin(), chosen.parameters.end());
     return {};
   }
 
   Result<const ParameterSpec*> known(const Word& key) const {
+    if (key.text == kClockAxis)
+      return error(key.place,
+                   "axis 'clock' is no campaign's: the clock belongs to the testbed; leave it out here and use "
+                   "longhaul run --lab --clock virtual");
     if (const auto* spec = find_parameter(experiment_.specs, key.text)) return spec;
     if (find_parameter(inapplicable_, key.text) != nullptr)
       return error(

@@ -1,6 +1,7 @@
 #include "orchestrator/campaign/cells.hh"
 
 #include <algorithm>
+#include <stdexcept>
 #include <unordered_set>
 
 #include "degen/impairment/plan.hh"
@@ -151,6 +152,19 @@ Result<std::vector<CampaignCell>> expand(const Campaign& campaign) {
     }
   }
   return cells;
+}
+
+void set_clock(std::vector<CampaignCell>& cells, std::string_view clock) {
+  const auto* spec = find_parameter(common_axes(), kClockAxis);
+  const Value value{std::string{clock}};
+  if (const auto ok = check_value(*spec, value); !ok) throw std::invalid_argument("clock: " + ok.error().message);
+  for (auto& one : cells) {
+    if (spec->fallback == value)
+      one.cell.parameters.erase(kClockAxis);
+    else
+      one.cell.parameters.insert_or_assign(kClockAxis, value);
+    one.id = cell_id(one.cell);
+  }
 }
 
 Parameters workload_parameters(const Campaign& campaign, const CampaignCell& cell) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/cell.hh"
@@ -28,6 +29,10 @@ std::int64_t count_combinations(const Campaign& campaign);
 /// The cells in the file's order, each once: an axis that does not apply to a transport is left out, and what is equal
 /// then is one cell. Refuses more combinations than max_cells before making any, and cells that contradict themselves.
 Result<std::vector<CampaignCell>> expand(const Campaign& campaign);
+
+/// Says by which clock the testbed goes: into every cell's parameters, and so its id; at the default, host, nothing
+/// changes. Cells of different clocks are different cells. Throws std::invalid_argument on what is no clock.
+void set_clock(std::vector<CampaignCell>& cells, std::string_view clock);
 
 /// The cell's parameters that the workload is given: its own, without common and impairment axes.
 Parameters workload_parameters(const Campaign& campaign, const CampaignCell& cell);

@@ -21,10 +21,14 @@ TEST(Cell, AnAxisAtItsDefaultIsLeftOut) {
   auto with_default = kParameters;
   with_default.emplace("engine", Value{"netem"});
   with_default.emplace("path", Value{"wan"});
+  with_default.emplace("clock", Value{"host"});
   EXPECT_EQ(make_cell("latency", with_default, common_axes()), make_cell("latency", kParameters, common_axes()));
-  with_default["engine"] = Value{"nfqueue"};
-  EXPECT_NE(cell_id(make_cell("latency", with_default, common_axes())),
-            cell_id(make_cell("latency", kParameters, common_axes())));
+  for (const auto& [axis, other] : {std::pair{"engine", "nfqueue"}, std::pair{"clock", "virtual"}}) {
+    auto changed = with_default;
+    changed[axis] = Value{other};
+    EXPECT_NE(cell_id(make_cell("latency", changed, common_axes())),
+              cell_id(make_cell("latency", kParameters, common_axes())));
+  }
 }
 
 }  // namespace

@@ -50,6 +50,59 @@ TEST(Record, ExtraKeysAndAbsentOptionalsAreFine) {
   EXPECT_TRUE(facts->nics.empty());
 }
 
+// What a host's clock timed has none, and old records know no such member.
+TEST(Record, TheVirtualClockIsOptional) {
+  auto run = example();
+  EXPECT_EQ(to_json(run).find("virtual_clock"), std::string::npos);
+  EXPECT_FALSE(run_record_from_json(to_json(run))->virtual_clock);
+  run.virtual_clock = VirtualClock{.shift = 1,
+                                   .quantum = 1000,
+                                   .qemu = "10.0.2 abc",
+                                   .image = "def",
+                                   .seed = 18'446'744'073'709'551'615U,
+                                   .digest = samples_digest(run)};
+  const auto back = run_record_from_json(to_json(run));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->virtual_clock->seed, run.virtual_clock->seed);
+  EXPECT_EQ(to_json(*back), to_json(run));
+
+  Manifest manifest{.name = "n"};
+  EXPECT_FALSE(manifest_from_json(to_json(manifest))->virtual_clock);
+  manifest.virtual_clock =
+      VirtualTestbed{.shift = 0, .quantum = 1000, .qemu = "10.0.2 abc", .image = "i", .kernel = "k", .programs = "p"};
+  const auto again = manifest_from_json(to_json(manifest));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->virtual_clock->programs, "p");
+}
+
+TEST(SamplesDigest, FollowsWhatWasMeasuredAndNothingElse) {
+  const auto run = example();
+  const auto digest = samples_digest(run);
+  EXPECT_EQ(digest.size(), 64U);
+  auto other = run;
+  other.run_id = "c/1/0";
+  other.started = 5;
+  other.nodes.at("client").window_start = 7;
+  EXPECT_EQ(samples_digest(other), digest);
+  other = run;
+  other.nodes.at("client").metrics.at("latency").raw.back() += 1;
+  EXPECT_NE(samples_digest(other), digest);
+  other = run;
+  other.nodes.at("client").cpu = CpuUse{.wall = 1};
+  EXPECT_NE(samples_digest(other), digest);
+  other = run;
+  other.nodes["server"] = other.nodes.extract("client").mapped();
+  EXPECT_NE(samples_digest(other), digest);
+}
+
+// Doubles come back from JSON with another last bit now and then.
+TEST(SamplesDigest, StaysThroughTheStore) {
+  auto run = example();
+  for (int i = 1; i < 2000; ++i)
+    run.nodes.at("client").metrics[fmt::format("m{}", i)].value = 1e9 / (i * 1.7320508075688772);
+  EXPECT_EQ(samples_digest(*run_record_from_json(to_json(run))), samples_digest(run));
+}
+
 TEST(Record, ErrorsNameThePath) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"kind":"redy","time":0})",

@@ -306,6 +306,48 @@ TEST(Campaign, DescribesACellByWhatItIsNotFixed) {
   EXPECT_EQ(workload_parameters(*campaign, cells->front()), (Parameters{{"size", 16384}, {"duration", 2'000'000'000}}));
 }
 
+TEST(Clock, IsNoCampaignsToName) {
+  const std::string remedy =
+      "axis 'clock' is no campaign's: the clock belongs to the testbed; leave it out here and use longhaul run --lab "
+      "--clock virtual";
+  const std::pair<std::string, std::string> cases[] = {
+      {kHead + kSeries + "axes: {clock: [virtual]}\n", "c.yaml:5:8: "},
+      {kHead + kSeries + "fixed: {clock: host}\n", "c.yaml:5:9: "},
+      {kHead + "series:\n  - {transport: rdma, provider: rxe, clock: virtual}\n", "c.yaml:4:38: "},
+      {"name: n\nworkload: solo\nfixed: {clock: virtual}\n", "c.yaml:3:9: "}};
+  for (const auto& [text, where] : cases) {
+    const auto campaign = testing::read(text);
+    ASSERT_FALSE(campaign) << text;
+    EXPECT_EQ(campaign.error().message, where + remedy);
+  }
+  // Nor is it offered.
+  EXPECT_THAT(testing::read(kHead + kSeries + "axes: {clok: [1]}\n").error().message,
+              ::testing::Not(HasSubstr("'clock'")));
+}
+
+TEST(Clock, IsSetForAllCellsOfATestbed) {
+  const auto campaign = testing::read(
+      "name: n\nexperiments:\n  - workload: ping\n    series: [{transport: tcp, rival: rxe}]\n    axes: {delay: [0, "
+      "5ms]}\n  - workload: solo\n");
+  ASSERT_TRUE(campaign) << campaign.error().message;
+  const auto host = *expand(*campaign);
+  auto cells = host;
+  set_clock(cells, "host");
+  for (std::size_t i = 0; i < cells.size(); ++i) EXPECT_EQ(cells[i].id, host[i].id);
+  set_clock(cells, "virtual");
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    EXPECT_EQ(cells[i].cell.parameters.at("clock"), Value{"virtual"});
+    EXPECT_EQ(cells[i].id, cell_id(cells[i].cell));
+    EXPECT_NE(cells[i].id, host[i].id);
+    EXPECT_EQ(cells[i].group, host[i].group);
+    EXPECT_EQ(describe(*campaign, cells[i]), describe(*campaign, host[i]));
+    EXPECT_EQ(workload_parameters(*campaign, cells[i]), workload_parameters(*campaign, host[i]));
+  }
+  set_clock(cells, "host");
+  for (std::size_t i = 0; i < cells.size(); ++i) EXPECT_EQ(cells[i].id, host[i].id);
+  EXPECT_THROW(set_clock(cells, "vitrual"), std::invalid_argument);
+}
+
 TEST(Campaign, RepeatHasItsDefaults) {
   const auto plain = testing::read(kHead + kSeries);
   ASSERT_TRUE(plain);

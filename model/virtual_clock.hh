@@ -1,0 +1,33 @@
+// What a virtual clock was made of: QEMU counting instructions instead of reading the host's clock. Equal members give
+// equal figures, bit by bit.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <cstdint>
+#include <string>
+
+namespace longhaul {
+
+/// Of one run.
+struct VirtualClock {
+  int shift = 0;           ///< an instruction takes 2^shift ns
+  int quantum = 0;         ///< how far the processors' clocks may be apart, instructions
+  std::string qemu;        ///< which QEMU counted: version and digest
+  std::string image;       ///< digest of what was booted
+  std::uint64_t seed = 0;  ///< of this run's variation: phase, order, layout, netem
+  std::string digest;      ///< samples_digest() of this run; empty: it was not reckoned
+};
+BOOST_DESCRIBE_STRUCT(VirtualClock, (), (shift, quantum, qemu, image, seed, digest))
+
+/// Of a whole campaign: what `longhaul verify` needs to run it again.
+struct VirtualTestbed {
+  int shift = 0;
+  int quantum = 0;
+  std::string qemu;
+  std::string image;     ///< digests
+  std::string kernel;    ///< of the guest
+  std::string programs;  ///< of the programs in the image
+};
+BOOST_DESCRIBE_STRUCT(VirtualTestbed, (), (shift, quantum, qemu, image, kernel, programs))
+
+}  // namespace longhaul
