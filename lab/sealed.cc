@@ -15,6 +15,7 @@
 
 #include "common/child.hh"
 #include "common/error.hh"
+#include "lab/boot.hh"
 #include "lab/cpio.hh"
 #include "lab/image.hh"
 #include "lab/programs.hh"
@@ -95,7 +96,8 @@ class Digest {
 };
 
 /// What every copy of a kept lab has; the same devices in the same order, or it would not be a copy.
-std::vector<std::string> hardware(const Emulator& emulator, const VirtualClock& clock) {
+std::vector<std::string> hardware(const Emulator& emulator, const ClockOptions& clock, const std::string& kernel,
+                                  const std::string& initrd) {
   return {emulator.program, "-L", emulator.share, "-name", "longhaul-sealed", "-nodefaults", "-no-user-config", "-display", "none",
           "-no-reboot", "-M", "q35", "-accel", "tcg,thread=single", "-icount",
           fmt::format("shift={},sleep=off,align=off,quantum={}", clock.shift, clock.quantum),
@@ -109,7 +111,9 @@ std::vector<std::string> hardware(const Emulator& emulator, const VirtualClock& 
           "-device", fmt::format("isa-debug-exit,iobase={:#x},iosize=1", kEndPort),
           "-device", fmt::format("pvpanic,ioport={}", kKeepPort), "-action", "panic=pause",
           "-fw_cfg", fmt::format("name={},file=/proc/self/fd/{}", kOrderName, kOrderFd),
-          "-chardev", fmt::format("socket,id=control,fd={}", kControlFd), "-mon", "chardev=control,mode=control"};
+          "-kernel", kernel, "-initrd", initrd, "-append", kernel_arguments(),
+          // Kept as a file of pages at their places; it does not say that it was stopped, so that a copy runs at once.
+          "-global", "migration.mapped-ram=on", "-global", "migration.store-global-state=off"};
 }
 
 /// A running QEMU and its ends of what it was given.
@@ -153,33 +157,28 @@ Started start(std::vector<std::string> arguments, const std::string& order) {
   return started;
 }
 
-constexpr const char* kMappedRam =
-    R"({"capabilities":[{"capability":"mapped-ram","state":true}]})";
-
-std::string file_uri(const std::string& path) {
-  return fmt::format(R"({{"uri":"file:{}"}})", path);
-}
+struct Kept {
+  std::string said, console;
+};
 
 /// Boots to the point that the guest itself names, and keeps the machine's memory in `directory`.
-Result<std::string> boot_and_keep(const std::vector<std::string>& machine, const std::string& kernel, const std::string& initrd,
-                                  const std::string& arguments_of_kernel, const std::string& directory, const SealOptions& options) {
-  auto arguments = machine;
-  arguments.insert(arguments.end(), {"-kernel", kernel, "-initrd", initrd, "-append", arguments_of_kernel});
-  auto [vm, control] = start(arguments, "{}");
+Result<Kept> boot_and_keep(std::vector<std::string> arguments, const std::string& directory, const SealOptions& options) {
+  arguments.insert(arguments.end(), {"-chardev", fmt::format("socket,id=control,fd={}", kControlFd), "-mon", "chardev=control,mode=control"});
+  auto [vm, control] = start(std::move(arguments), "{}");
   Qmp qmp{std::move(control), Clock::now() + kBootTime, options.cancelled};
   const auto kept = [&]() -> Result<void> {
     if (auto done = qmp.begin(); !done) return done;
     if (auto done = qmp.await_event("GUEST_PANICKED"); !done) return done;
     if (auto done = qmp.await_event("STOP"); !done) return done;
-    if (auto done = qmp.execute("migrate-set-capabilities", kMappedRam); !done) return tl::unexpected(done.error());
-    if (auto done = qmp.execute("migrate", file_uri(directory + "/memory")); !done) return tl::unexpected(done.error());
+    const auto to = fmt::format(R"({{"uri":"file:{}/memory"}})", directory);
+    if (auto done = qmp.execute("migrate", to); !done) return tl::unexpected(done.error());
     return qmp.await_migration();
   }();
   if (!kept) {
     if (kept.error().exit_code == ExitCode::interrupted) return tl::unexpected(kept.error());
     return fail("the sealed lab does not come up: {}{}", kept.error().message, vm.why());
   }
-  return read_all(vm.said.get());
+  return Kept{.said = read_all(vm.said.get()), .console = read_all(vm.console.get())};
 }
 
 std::string joined(const std::vector<OverlayFile>& files) {
@@ -235,6 +234,17 @@ std::string read_text(const std::string& path) {
 
 }  // namespace
 
+Result<bool> would_be_emulated() {
+  const auto image = build_image({});
+  if (!image) return tl::unexpected(image.error());
+  return !kvm_works(*image);
+}
+
+Result<void> emulator_at_hand() {
+  if (auto emulator = build_emulator(); !emulator) return tl::unexpected(emulator.error());
+  return {};
+}
+
 Result<SealedImage> seal(const SealOptions& options) {
   const auto say = [&](const std::string& text) {
     if (options.progress) options.progress(text);
@@ -242,6 +252,9 @@ Result<SealedImage> seal(const SealOptions& options) {
   const auto emulator = build_emulator();
   if (!emulator) return tl::unexpected(emulator.error());
   const auto programs = find_programs(options.program_dir, Inside::sealed);
+  if (programs.names.size() < 4)
+    return fail("a sealed lab wants longhaul-agent, longhaul-bench, degen and longhaul-sealed in {}",
+                program_directory(options.program_dir));
   const auto built = build_image(programs.files);
   if (!built) return tl::unexpected(built.error());
 
@@ -254,13 +267,13 @@ Result<SealedImage> seal(const SealOptions& options) {
   auto files = plan.machines.front().files;
   files.push_back({.path = "/etc/longhaul/testbed.json", .bytes = to_json(image.testbed), .mode = 0644, .uid = 0});
 
-  const auto machine = hardware(*emulator, options.clock);
   image.clock = options.clock;
   image.qemu = emulator->identity;
-  image.programs = Digest{}.add_file(built->kernel).add_file(built->base).add_file(built->programs).text();
-  std::string description = image.qemu + image.programs + joined(files) + kernel_arguments();
-  // Not where QEMU lies on this machine.
-  for (auto word = machine.begin() + 3; word != machine.end(); ++word) description += '\n' + *word;
+  image.kernel = Digest{}.add_file(built->kernel).text();
+  image.programs = Digest{}.add_file(built->base).add_file(built->programs).text();
+  std::string description = image.qemu + image.kernel + image.programs + joined(files) + kernel_arguments();
+  // Not where things lie on this machine.
+  for (const auto& word : hardware({}, options.clock, {}, {})) description += '\n' + word;
   image.identity = Digest{}.add(description).text();
 
   const auto cache = cache_directory();
@@ -279,13 +292,17 @@ Result<SealedImage> seal(const SealOptions& options) {
       out << make_cpio(files) << read_text(built->base) << read_text(built->programs);
       if (!out.flush()) throw_errno("writing " + initrd);
     }
-    auto greeting = boot_and_keep(machine, built->kernel, initrd, kernel_arguments(), fresh, options);
-    if (!greeting) {
+    std::error_code ignored;
+    fs::create_hard_link(built->kernel, fresh + "/kernel", ignored);
+    if (ignored) fs::copy_file(built->kernel, fresh + "/kernel");
+    auto kept = boot_and_keep(hardware(*emulator, options.clock, fresh + "/kernel", initrd), fresh, options);
+    if (kept)
+      if (auto crossed = check_crossings(plan, parse_crossings(kept->console)); !crossed) kept = tl::unexpected(crossed.error());
+    if (!kept) {
       fs::remove_all(fresh);
-      return tl::unexpected(greeting.error());
+      return tl::unexpected(kept.error());
     }
-    fs::remove(initrd);
-    std::ofstream(fresh + "/greeting") << *greeting;
+    std::ofstream(fresh + "/greeting") << kept->said;
     fs::rename(fresh, image.directory);
   }
   fs::last_write_time(image.directory, fs::file_time_type::clock::now());
@@ -297,21 +314,10 @@ Result<SealedImage> seal(const SealOptions& options) {
 Result<std::string> run_sealed(const SealedImage& image, const std::string& order, const SealedLimits& limits) {
   const auto emulator = build_emulator();
   if (!emulator) return tl::unexpected(emulator.error());
-  auto arguments = hardware(*emulator, image.clock);
-  arguments.insert(arguments.end(), {"-incoming", "defer"});
-  auto [vm, control] = start(arguments, order);
+  auto arguments = hardware(*emulator, image.clock, image.directory + "/kernel", image.directory + "/initrd");
+  arguments.insert(arguments.end(), {"-incoming", "file:" + image.directory + "/memory"});
+  auto vm = start(std::move(arguments), order).vm;
   const auto deadline = Clock::now() + limits.wall;
-  Qmp qmp{std::move(control), deadline, limits.cancelled};
-  const auto going = [&]() -> Result<void> {
-    if (auto done = qmp.begin(); !done) return done;
-    if (auto done = qmp.execute("migrate-set-capabilities", kMappedRam); !done) return tl::unexpected(done.error());
-    if (auto done = qmp.execute("migrate-incoming", file_uri(image.directory + "/memory")); !done) return tl::unexpected(done.error());
-    if (auto done = qmp.await_migration(); !done) return done;
-    if (auto done = qmp.execute("cont"); !done) return tl::unexpected(done.error());
-    return {};
-  }();
-  if (!going && going.error().exit_code == ExitCode::interrupted) return tl::unexpected(going.error());
-  if (!going && vm.child.running()) return fail("a copy of the sealed lab does not start: {}{}", going.error().message, vm.why());
   for (;;) {
     const auto ended = vm.child.wait(std::chrono::milliseconds{100});
     if (ended) break;

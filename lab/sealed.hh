@@ -13,7 +13,7 @@
 
 namespace longhaul::lab {
 
-struct VirtualClock {
+struct ClockOptions {
   int shift = 1;       ///< an instruction takes 2^shift ns: 0, 1 or 2
   int quantum = 1000;  ///< instructions by which two processors' clocks may differ
 };
@@ -21,7 +21,7 @@ struct VirtualClock {
 struct SealOptions {
   unsigned clients = 1;
   unsigned mtu = 1500;
-  VirtualClock clock;
+  ClockOptions clock;
   std::string program_dir;                           ///< as in UpOptions
   std::function<void(const std::string&)> progress;  ///< one line for people at each step; may be empty
   std::function<bool()> cancelled;                   ///< polled while waiting; may be empty
@@ -31,8 +31,9 @@ struct SealOptions {
 struct SealedImage {
   std::string identity;  ///< of all of it: QEMU, kernel, programs, set-up, clock
   std::string qemu;      ///< of the QEMU build
-  std::string programs;  ///< digest of kernel and initramfs
-  VirtualClock clock;
+  std::string kernel;    ///< digests of the kernel, and of the programs with their libraries and modules
+  std::string programs;
+  ClockOptions clock;
   std::string directory;  ///< in the cache: memory, greeting
   std::string greeting;   ///< what the guest said before it was kept: a line a node's facts
   Testbed testbed;        ///< its nodes as seen from inside
@@ -46,6 +47,12 @@ struct SealedLimits {
   std::chrono::milliseconds wall = std::chrono::minutes{5};
   std::function<bool()> cancelled = {};  ///< polled; true ends the copy
 };
+
+/// True where a lab's processors would be emulated here: KVM does not work.
+Result<bool> would_be_emulated();
+
+/// Whether the QEMU that it takes is there, or can be built; it is built then.
+Result<void> emulator_at_hand();
 
 /// Starts a copy, gives it the order and returns what it said, whole. An error: it did not come to its end (a guest that
 /// hangs, a QEMU that ends early), with the last lines of its console. The caller's thread must outlive the call only:

@@ -4,7 +4,9 @@
 
 #include <boost/describe.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace longhaul {
 
@@ -19,6 +21,14 @@ struct VirtualClock {
 };
 BOOST_DESCRIBE_STRUCT(VirtualClock, (), (shift, quantum, qemu, image, seed, digest))
 
+/// A campaign checks itself: some of its runs are made twice.
+struct RepeatCheck {
+  int runs = 0;
+  int equal = 0;                       ///< gave the same samples_digest()
+  std::vector<std::string> different;  ///< run ids of the others
+};
+BOOST_DESCRIBE_STRUCT(RepeatCheck, (), (runs, equal, different))
+
 /// Of a whole campaign: what `longhaul verify` needs to run it again.
 struct VirtualTestbed {
   int shift = 0;
@@ -27,7 +37,8 @@ struct VirtualTestbed {
   std::string image;     ///< digests
   std::string kernel;    ///< of the guest
   std::string programs;  ///< of the programs in the image
+  std::optional<RepeatCheck> check = {};
 };
-BOOST_DESCRIBE_STRUCT(VirtualTestbed, (), (shift, quantum, qemu, image, kernel, programs))
+BOOST_DESCRIBE_STRUCT(VirtualTestbed, (), (shift, quantum, qemu, image, kernel, programs, check))
 
 }  // namespace longhaul

@@ -14,6 +14,8 @@ void add_costs(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 void add_lab(CLI::App& app, int& exit_code);
+void add_shard(CLI::App& app, int& exit_code);  ///< shard, merge
+void add_verify(CLI::App& app, int& exit_code);
 void add_pki(CLI::App& app, int& exit_code);
 
 /// All that this build knows: what campaigns may say, and what results mean.

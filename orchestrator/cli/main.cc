@@ -22,6 +22,8 @@ int main(int argc, char** argv) {
         "  longhaul run campaigns/quick.yaml --lab --out out/quick --resume\n  longhaul report out/quick\n\n"
         "Exit codes: 0 good, 1 something broke, 2 wrong input, 3 a cell was refused or failed, 130 interrupted.");
     orchestrator::add_run(app, exit_code);
+    orchestrator::add_shard(app, exit_code);
+    orchestrator::add_verify(app, exit_code);
     orchestrator::add_results(app, exit_code);
     orchestrator::add_costs(app, exit_code);
     orchestrator::add_simulate(app, exit_code);

@@ -10,12 +10,14 @@
 
 #include "common/version.hh"
 #include "lab/inventory.hh"
+#include "orchestrator/cli/campaign_run.hh"
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/directory.hh"
 #include "orchestrator/cli/interrupt.hh"
 #include "orchestrator/cli/inventory.hh"
 #include "orchestrator/cli/journal.hh"
 #include "orchestrator/cli/lab_session.hh"
+#include "orchestrator/cli/sealed.hh"
 #include "orchestrator/events/sinks.hh"
 #include "orchestrator/run/agents.hh"
 #include "results/report/report.hh"
@@ -28,37 +30,8 @@ namespace json = boost::json;
 // Emulated machines hang now and then: a campaign of an hour should not end by it.
 constexpr int kLabs = 4;
 
-struct Options {
-  std::string campaign;
-  bool lab = false;
-  std::string topology = "automatic";
-  std::string inventory;
-  std::string out;
-  bool resume = false;
-  std::optional<std::uint64_t> seed;
-  bool plan = false;
-  bool as_json = false;
-};
-
-struct Plan {
-  Campaign campaign;
-  std::vector<CampaignCell> cells;
-};
-
-Result<Plan> read_plan(const std::string& path) {
-  auto text = read_file(path);
-  if (!text) return tl::unexpected(text.error());
-  auto file = parse_campaign(path, std::move(*text));
-  if (!file) return tl::unexpected(file.error());
-  auto campaign = understand(std::move(*file), campaign_vocabulary());
-  if (!campaign) return tl::unexpected(campaign.error());
-  auto cells = expand(*campaign);
-  if (!cells) return tl::unexpected(cells.error());
-  return Plan{.campaign = std::move(*campaign), .cells = std::move(*cells)};
-}
-
 // What would be done, without doing it.
-int show_plan(const Plan& plan, bool as_json) {
+int show_plan(const RunPlan& plan, bool as_json) {
   std::vector<PlannedRun> runs;
   for (std::size_t i = 0; i < plan.cells.size(); ++i)
     for (int r = 0; r < plan.campaign.repeat.min && plan.cells[i].unsupported.empty(); ++r)
@@ -92,7 +65,7 @@ int show_plan(const Plan& plan, bool as_json) {
   return 0;
 }
 
-Result<lab::Lab> boot(const Options& options, std::size_t clients, const std::optional<Manifest>& earlier, Sink& sink) {
+Result<lab::Lab> boot(const RunOptions& options, std::size_t clients, const std::optional<Manifest>& earlier, Sink& sink) {
   auto topology = lab::parse_topology(options.topology);
   if (topology && *topology == lab::Topology::automatic && earlier)
     topology = lab::parse_topology(earlier->testbed.topology);
@@ -105,37 +78,6 @@ Result<lab::Lab> boot(const Options& options, std::size_t clients, const std::op
   asked.progress = [&sink](const std::string& line) { sink.on(StepEvent{line}); };
   asked.cancelled = [] { return interrupted(); };
   return start_lab(std::move(asked));
-}
-
-std::string command_of(const Options& options, std::uint64_t seed) {
-  return fmt::format("longhaul run {} {} --out {} --seed {}", options.campaign,
-                     options.lab ? "--lab --topology " + options.topology : "--inventory " + options.inventory,
-                     options.out, seed);
-}
-
-Manifest make_manifest(const Options& options, const Plan& plan, const Testbed& testbed,
-                       const std::optional<Manifest>& earlier) {
-  Manifest manifest;
-  manifest.name = plan.campaign.name;
-  manifest.description = plan.campaign.description;
-  manifest.campaign_file = options.campaign;
-  manifest.campaign_text = plan.campaign.file.text;
-  manifest.seed = earlier ? earlier->seed : options.seed ? *options.seed : std::random_device{}();
-  manifest.version = version_text();
-  manifest.command = command_of(options, manifest.seed);
-  manifest.testbed = testbed;
-  for (const auto& cell : plan.cells)
-    manifest.cells.push_back({.cell_id = cell.id, .workload = cell.cell.workload, .parameters = cell.cell.parameters});
-  manifest.repetitions_min = plan.campaign.repeat.min;
-  manifest.repetitions_max = plan.campaign.repeat.max;
-  manifest.started =
-      std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-  if (earlier) {
-    manifest.started = earlier->started;
-    manifest.wall = earlier->wall;
-    manifest.measuring = earlier->measuring;
-  }
-  return manifest;
 }
 
 Awaitable<void> pass_on_interrupts(Driver& driver, const bool& over) {
@@ -165,15 +107,7 @@ Result<void> drive(Driver& driver, boost::asio::io_context& io) {
   return outcome;
 }
 
-// How one lab's or one testbed's part of the campaign ended.
-struct Session {
-  Result<void> outcome;
-  std::int64_t made = 0;  ///< runs
-  Manifest manifest;
-  std::string consoles;  ///< of a lab
-};
-
-int conclude(const Options& options, const Session& session, Sink& sink) {
+int conclude(const RunOptions& options, const RunSession& session, Sink& sink) {
   const auto& outcome = session.outcome;
   const bool stopped = !outcome && outcome.error().exit_code == ExitCode::interrupted;
   const auto vocabulary = results_vocabulary();
@@ -200,7 +134,7 @@ int conclude(const Options& options, const Session& session, Sink& sink) {
 }
 
 // `directory` is opened here for a new campaign. An error is one before the first run.
-Result<Session> run_session(const Options& options, const Plan& plan, std::optional<RunDirectory>& directory,
+Result<RunSession> run_session(const RunOptions& options, const RunPlan& plan, std::optional<RunDirectory>& directory,
                             Sink& sink) {
   std::optional<lab::Lab> lab;
   if (options.lab) {
@@ -231,7 +165,7 @@ Result<Session> run_session(const Options& options, const Plan& plan, std::optio
   Driver driver{plan.campaign, plan.cells, *testbed, make_manifest(options, plan, *testbed, directory->manifest),
                 precision,     *dialer,    journal,  sink};
   driver.resume(directory->runs);
-  Session session;
+  RunSession session;
   session.outcome = drive(driver, io);
   session.made = driver.runs_made();
   session.manifest = driver.manifest();
@@ -239,7 +173,34 @@ Result<Session> run_session(const Options& options, const Plan& plan, std::optio
   return session;
 }
 
-int run(const Options& options) {
+std::optional<std::string> clock_of(const std::optional<RunDirectory>& directory) {
+  if (!directory || !directory->manifest) return std::nullopt;
+  return directory->manifest->virtual_clock ? kVirtualClock : kHostClock;
+}
+
+// Which clock, and everything that hangs on it.
+Result<void> set_clock(RunOptions& options, RunPlan& plan, const std::optional<RunDirectory>& directory, Sink& sink) {
+  auto clock = settle_clock(
+      {.asked = options.clock, .lab = options.lab, .topology = options.topology, .begun = clock_of(directory)});
+  if (!clock) return tl::unexpected(clock.error());
+  if (clock->empty()) {
+    const auto emulated = lab::would_be_emulated();
+    if (!emulated) return tl::unexpected(emulated.error());
+    *clock = *emulated ? kVirtualClock : kHostClock;
+    if (*emulated)
+      if (const auto qemu = lab::emulator_at_hand(); !qemu) {
+        sink.on(WarningEvent{fmt::format("the lab goes by the host's clock, its figures by the host's mood: {}",
+                                         qemu.error().message)});
+        *clock = kHostClock;
+      }
+  }
+  options.clock = *clock;
+  set_clock(plan.cells, options.clock);
+  if (options.clock == kVirtualClock && !options.seed && !clock_of(directory)) options.seed = kVirtualSeed;
+  return {};
+}
+
+int run(RunOptions options) {
   auto plan = read_plan(options.campaign);
   if (!plan) return report_error(plan.error(), options.as_json);
   if (options.plan) return show_plan(*plan, options.as_json);
@@ -249,6 +210,13 @@ int run(const Options& options) {
     return report_error(
         {.message = "expected either --lab (a testbed of micro-VMs on this machine) or --inventory FILE"},
         options.as_json);
+
+  if (options.shares > 1) {
+    if (auto clock = settle_clock({.asked = kVirtualClock, .lab = options.lab, .topology = options.topology}); !clock)
+      return report_error(clock.error(), options.as_json);
+    for (const auto& command : shard_commands(options)) fmt::print("{}\n", command);
+    return 0;
+  }
 
   watch_interrupts();
   const auto sink = options.as_json ? make_json_sink(stdout) : make_text_sink(stderr, ::isatty(STDERR_FILENO) != 0);
@@ -264,12 +232,16 @@ int run(const Options& options) {
   };
   if (auto ready = options.resume ? go_on() : check_new(options.out); !ready)
     return report_error(ready.error(), options.as_json);
+  if (auto settled = set_clock(options, *plan, directory, *sink); !settled)
+    return report_error(settled.error(), options.as_json);
 
   std::int64_t made = 0;
   for (int labs = 1;; ++labs) {
-    auto session = run_session(options, *plan, directory, *sink);
+    const bool virtually = options.clock == kVirtualClock;
+    auto session = virtually ? run_sealed_session(options, *plan, directory, *sink)
+                             : run_session(options, *plan, directory, *sink);
     if (!session) return report_error(session.error(), options.as_json);
-    const bool lost = options.lab && !session->outcome && session->outcome.error().exit_code == ExitCode::failure;
+    const bool lost = options.lab && !virtually && !session->outcome && session->outcome.error().exit_code == ExitCode::failure;
     if (lost) session->outcome.error().message += session->consoles;
     const bool another = lost && session->made > 0 && labs < kLabs;
     made += session->made;
@@ -283,7 +255,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_run(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   auto* command =
       app.add_subcommand("run", "run a campaign: every cell of its matrix, on a WAN that is emulated and measured");
   command->add_option("CAMPAIGN", options->campaign, "the campaign file (YAML), such as campaigns/quick.yaml")
@@ -291,11 +263,28 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_flag("--lab", options->lab,
                     "on a lab that is booted for it and goes with it; another takes its place when it is lost");
   command->add_option("--topology", options->topology, "of the lab: compact, full or automatic")->capture_default_str();
+  command->add_option("--clock", options->clock,
+                      "what times pass by: host, or virtual (every run a copy of a sealed lab, whose time is the "
+                      "instructions that it has executed: figures repeat to the bit, whatever else the machine does); "
+                      "without it virtual where the lab is emulated")
+      ->type_name("host|virtual");
+  command->add_option("--labs", options->labs, "by a virtual clock: copies side by side; without it one a processor");
+  command->add_option("--shards", options->shares,
+                      "by a virtual clock: print so many commands that together make the campaign, on any machines; "
+                      "longhaul merge joins what they give");
+  command->add_option("--shift", options->shift, "by a virtual clock: an instruction takes 2^N ns")
+      ->check(CLI::Range(0, 2))
+      ->capture_default_str();
+  command->add_option("--quantum", options->quantum,
+                      "by a virtual clock: instructions by which two processors may be apart")
+      ->check(CLI::Range(100, 100000))
+      ->capture_default_str();
   command->add_option("--inventory", options->inventory, "on the testbed of this Ansible inventory");
   command->add_option("--out", options->out, "the run directory: results.db, report.html, cells.csv, manifest.json");
   command->add_flag("--resume", options->resume, "go on with what is in --out; nothing that is finished is run again");
   command->add_option("--seed", options->seed,
-                      "of the order of the runs; without it a random one, kept in the manifest");
+                      "of the order of the runs, and by a virtual clock of what varies between them; without it a random one, "
+                      "by a virtual clock 1; kept in the manifest");
   command->add_flag("--plan", options->plan, "print the cells and the time that they would take, and do nothing");
   command->add_flag("--json", options->as_json, "print progress as JSON, one document a line");
   command->footer(

@@ -1,22 +1,14 @@
 #include "orchestrator/run/sealed.hh"
 
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-#include <thread>
+#include <algorithm>
 
-#include "model/samples_digest.hh"
+#include "orchestrator/run/side_by_side.hh"
 
 namespace longhaul::orchestrator {
 namespace {
 
-constexpr auto kGlance = std::chrono::milliseconds{100};
 // Beyond three times what a run takes by its parameters.
 constexpr std::int64_t kGrace = std::int64_t{60} * 1'000'000'000;
-
-tl::unexpected<Error> interrupted_error() {
-  return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
-}
 
 // What the window of the run's first process took.
 std::int64_t measured(const RunRecord& record) {
@@ -27,43 +19,8 @@ std::int64_t measured(const RunRecord& record) {
 
 }  // namespace
 
-// Runs under way on threads of their own; what comes of them is taken by the caller's.
-struct SealedDriver::Round {
-  using Outcome = std::pair<PlannedRun, Result<std::string>>;
-  std::mutex mutex;
-  std::condition_variable change;
-  std::deque<PlannedRun> waiting;
-  std::deque<Outcome> outcomes;
-  std::size_t busy = 0;
-  std::atomic<bool> stopped = false;
-
-  // A worker's life: runs until there is nothing more to come.
-  void work(const SealedDriver& driver) {
-    std::unique_lock lock{mutex};
-    for (;;) {
-      change.wait(lock, [&] { return stopped || !waiting.empty() || (busy == 0 && outcomes.empty()); });
-      if (stopped || waiting.empty()) return;
-      const auto planned = waiting.front();
-      waiting.pop_front();
-      ++busy;
-      lock.unlock();
-      auto said = driver.runner_(driver.order(planned), [this] { return stopped.load(); });
-      lock.lock();
-      outcomes.emplace_back(planned, std::move(said));
-      --busy;
-      change.notify_all();
-    }
-  }
-
-  void stop() {
-    const std::scoped_lock lock{mutex};
-    stopped = true;
-    change.notify_all();
-  }
-};
-
 SealedDriver::SealedDriver(const Campaign& campaign, const std::vector<CampaignCell>& cells, Manifest manifest,
-                           Precision precision, std::map<std::string, NodeFacts> facts, VirtualClockRecord clock,
+                           Precision precision, std::map<std::string, NodeFacts> facts, VirtualClock clock,
                            CopyRunner runner, Journal& journal, Sink& sink, SealedOptions options)
     : campaign_(campaign),
       cells_(cells),
@@ -79,7 +36,7 @@ SealedOrder SealedDriver::order(const PlannedRun& planned) const {
   SealedOrder order;
   order.campaign_file = ledger_.manifest().campaign_file;
   order.campaign_text = ledger_.manifest().campaign_text;
-  order.clock = "virtual";
+  order.clock = kVirtualClock;
   order.cell_id = cell.id;
   order.repetition = planned.repetition;
   order.attempt = planned.attempt;
@@ -123,50 +80,64 @@ std::vector<PlannedRun> SealedDriver::next_round() {
   return runs;
 }
 
+Result<void> SealedDriver::make(const std::vector<PlannedRun>& runs, Take take,
+                                const std::function<bool()>& interrupted) const {
+  return run_side_by_side(
+      runs, {.workers = options_.labs,
+             .make = [this](const PlannedRun& run,
+                            const std::function<bool()>& stopped) { return runner_(order(run), stopped); },
+             .take = [&](const PlannedRun& run, const Result<std::string>& said) { return take(run, record(run, said)); },
+             .interrupted = interrupted});
+}
+
 Result<void> SealedDriver::run(const std::function<bool()>& interrupted) {
   for (const auto& [node, facts] : facts_)
     if (auto kept = ledger_.add_facts(node, facts); !kept) return kept;
   if (auto opened = ledger_.open(); !opened) return opened;
-  Result<void> outcome;
-  for (auto runs = next_round(); outcome && !runs.empty(); runs = next_round()) {
-    outcome = run_round(std::move(runs), interrupted);
+  std::map<std::string, std::pair<PlannedRun, std::string>> digests;  // by run, of those that count
+  const auto keep = [&](const PlannedRun& run, RunRecord made) {
+    ledger_.manifest().measuring += measured(made);
+    if (made.status == Status::ok) digests[made.run_id] = {run, made.virtual_clock->digest};
+    return ledger_.keep(made, run);
+  };
+  for (auto runs = next_round(); !runs.empty(); runs = next_round()) {
+    auto outcome = make(runs, keep, interrupted);
     if (auto saved = ledger_.save(); outcome && !saved) outcome = saved;
     if (!outcome) return outcome;
   }
+  if (auto checked = check_again(digests, interrupted); !checked) return checked;
   ledger_.manifest().finished = wall_now();
   return ledger_.save();
 }
 
-Result<void> SealedDriver::run_round(std::vector<PlannedRun> runs, const std::function<bool()>& interrupted) {
-  Round round;
-  round.waiting.assign(runs.begin(), runs.end());
-  std::vector<std::jthread> workers;
-  for (std::size_t i = 0; i < std::min(std::max<std::size_t>(options_.labs, 1), runs.size()); ++i)
-    workers.emplace_back([&] { round.work(*this); });
-  const auto take = [&]() -> Result<void> {
-    std::unique_lock lock{round.mutex};
-    while (!round.waiting.empty() || round.busy > 0 || !round.outcomes.empty()) {
-      if (interrupted()) return interrupted_error();
-      if (round.outcomes.empty()) {
-        round.change.wait_for(lock, kGlance);
-        continue;
-      }
-      auto [planned, said] = std::move(round.outcomes.front());
-      round.outcomes.pop_front();
-      lock.unlock();
-      const auto made = record(planned, said);
-      ledger_.manifest().measuring += measured(made);
-      auto again = ledger_.keep(made, planned);
-      lock.lock();
-      if (!again) return tl::unexpected(again.error());
-      if (*again) round.waiting.push_back(**again);
-      round.change.notify_all();
-    }
-    return {};
-  };
-  auto outcome = take();
-  round.stop();
-  return outcome;
+// The first, one of the middle and the last are made once more: they must give the same bits.
+Result<void> SealedDriver::check_again(const std::map<std::string, std::pair<PlannedRun, std::string>>& digests,
+                                       const std::function<bool()>& interrupted) {
+  auto& clock = ledger_.manifest().virtual_clock;
+  if (!clock || digests.empty()) return {};
+  std::vector<PlannedRun> chosen;
+  for (const auto at : {std::size_t{0}, digests.size() / 2, digests.size() - 1}) {
+    const auto& run = std::next(digests.begin(), static_cast<std::ptrdiff_t>(at))->second.first;
+    if (std::find(chosen.begin(), chosen.end(), run) == chosen.end()) chosen.push_back(run);
+  }
+  sink_.on(StepEvent{fmt::format("making {} runs once more: they must give the same bits", chosen.size())});
+  auto& check = clock->check ? *clock->check : clock->check.emplace();
+  return make(
+      chosen,
+      [&](const PlannedRun&, const RunRecord& again) -> Result<std::optional<PlannedRun>> {
+        const auto& first = digests.at(again.run_id).second;
+        ++check.runs;
+        if (again.virtual_clock->digest == first) {
+          ++check.equal;
+        } else {
+          check.different.push_back(again.run_id);
+          sink_.on(WarningEvent{fmt::format("{} was made twice and is not the same: {} and {}{}", again.run_id, first,
+                                            again.virtual_clock->digest,
+                                            again.message.empty() ? "" : " (" + again.message + ")")});
+        }
+        return std::nullopt;
+      },
+      interrupted);
 }
 
 }  // namespace longhaul::orchestrator

@@ -2,7 +2,6 @@
 // depends neither on how many there are nor on their order.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -25,7 +24,7 @@ class SealedDriver {
  public:
   /// Everything by reference must outlive this. `facts`: of the kept lab's nodes. `clock`: what every record is told.
   SealedDriver(const Campaign& campaign, const std::vector<CampaignCell>& cells, Manifest manifest, Precision precision,
-               std::map<std::string, NodeFacts> facts, VirtualClockRecord clock, CopyRunner runner, Journal& journal,
+               std::map<std::string, NodeFacts> facts, VirtualClock clock, CopyRunner runner, Journal& journal,
                Sink& sink, SealedOptions options);
 
   /// Before run(): what need not be repeated.
@@ -38,19 +37,22 @@ class SealedDriver {
   const Manifest& manifest() const { return ledger_.manifest(); }
   std::int64_t runs_made() const { return ledger_.made(); }
 
-  /// The order of a run, and the record that a copy's words amount to. For whoever makes single runs again.
-  SealedOrder order(const PlannedRun& planned) const;
-  RunRecord record(const PlannedRun& planned, const Result<std::string>& said) const;
+  /// Takes the record of a run that was made; returns one that is to be made in addition.
+  using Take = std::function<Result<std::optional<PlannedRun>>(const PlannedRun& run, RunRecord record)>;
+  /// Makes runs, keeping nothing: for whoever makes them again.
+  Result<void> make(const std::vector<PlannedRun>& runs, Take take, const std::function<bool()>& interrupted) const;
 
  private:
-  struct Round;
-  Result<void> run_round(std::vector<PlannedRun> runs, const std::function<bool()>& interrupted);
+  SealedOrder order(const PlannedRun& planned) const;
+  RunRecord record(const PlannedRun& planned, const Result<std::string>& said) const;
+  Result<void> check_again(const std::map<std::string, std::pair<PlannedRun, std::string>>& digests,
+                           const std::function<bool()>& interrupted);
   std::vector<PlannedRun> next_round();
 
   const Campaign& campaign_;
   const std::vector<CampaignCell>& cells_;
   std::map<std::string, NodeFacts> facts_;
-  VirtualClockRecord clock_;
+  VirtualClock clock_;
   CopyRunner runner_;
   Sink& sink_;
   SealedOptions options_;

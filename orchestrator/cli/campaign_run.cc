@@ -1,0 +1,60 @@
+#include "orchestrator/cli/campaign_run.hh"
+
+#include <random>
+
+#include "common/version.hh"
+#include "orchestrator/cli/commands.hh"
+#include "orchestrator/cli/inventory.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+std::string command_of(const RunOptions& options, std::uint64_t seed) {
+  return fmt::format("longhaul run {} {} --out {} --seed {}", options.campaign,
+                     options.clock == kVirtualClock
+                         ? fmt::format("--lab --clock virtual --shift {} --quantum {}", options.shift, options.quantum)
+                     : options.lab ? "--lab --clock host --topology " + options.topology
+                                   : "--inventory " + options.inventory,
+                     options.out, seed);
+}
+
+}  // namespace
+
+Result<RunPlan> read_plan(const std::string& path) {
+  auto text = read_file(path);
+  if (!text) return tl::unexpected(text.error());
+  auto file = parse_campaign(path, std::move(*text));
+  if (!file) return tl::unexpected(file.error());
+  auto campaign = understand(std::move(*file), campaign_vocabulary());
+  if (!campaign) return tl::unexpected(campaign.error());
+  auto cells = expand(*campaign);
+  if (!cells) return tl::unexpected(cells.error());
+  return RunPlan{.campaign = std::move(*campaign), .cells = std::move(*cells)};
+}
+
+Manifest make_manifest(const RunOptions& options, const RunPlan& plan, const Testbed& testbed,
+                       const std::optional<Manifest>& earlier) {
+  Manifest manifest;
+  manifest.name = plan.campaign.name;
+  manifest.description = plan.campaign.description;
+  manifest.campaign_file = options.campaign;
+  manifest.campaign_text = plan.campaign.file.text;
+  manifest.seed = earlier ? earlier->seed : options.seed ? *options.seed : std::random_device{}();
+  manifest.version = version_text();
+  manifest.command = command_of(options, manifest.seed);
+  manifest.testbed = testbed;
+  for (const auto& cell : plan.cells)
+    manifest.cells.push_back({.cell_id = cell.id, .workload = cell.cell.workload, .parameters = cell.cell.parameters});
+  manifest.repetitions_min = plan.campaign.repeat.min;
+  manifest.repetitions_max = plan.campaign.repeat.max;
+  manifest.started =
+      std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  if (earlier) {
+    manifest.started = earlier->started;
+    manifest.wall = earlier->wall;
+    manifest.measuring = earlier->measuring;
+  }
+  return manifest;
+}
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,53 @@
+// What the ways to run a campaign share: what was asked for, the campaign understood, the manifest, how it ended.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestrator/cli/directory.hh"
+#include "orchestrator/run/drive.hh"
+
+namespace longhaul::orchestrator {
+
+/// What `longhaul run` was asked for.
+struct RunOptions {
+  std::string campaign;
+  bool lab = false;
+  std::string topology = "automatic";
+  std::string inventory;
+  std::string out;
+  bool resume = false;
+  std::optional<std::uint64_t> seed;
+  std::string clock;  ///< host, virtual; empty: virtual where the lab would be emulated
+  int shift = 1;      ///< of the virtual clock
+  int quantum = 1000;
+  std::size_t labs = 0;  ///< copies side by side; 0: one a processor
+  std::size_t share = 0, shares = 1;
+  bool plan = false;
+  bool as_json = false;
+};
+
+/// A campaign and its cells.
+struct RunPlan {
+  Campaign campaign;
+  std::vector<CampaignCell> cells;
+};
+
+/// Reads, checks and expands a campaign file.
+Result<RunPlan> read_plan(const std::string& path);
+
+/// How one lab's or one testbed's part of the campaign ended.
+struct RunSession {
+  Result<void> outcome;
+  std::int64_t made = 0;  ///< runs
+  Manifest manifest;
+  std::string consoles;  ///< of a lab
+};
+
+/// The manifest of a campaign that begins, or goes on.
+Manifest make_manifest(const RunOptions& options, const RunPlan& plan, const Testbed& testbed,
+                       const std::optional<Manifest>& earlier);
+
+}  // namespace longhaul::orchestrator

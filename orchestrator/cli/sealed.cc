@@ -1,0 +1,134 @@
+#include "orchestrator/cli/sealed.hh"
+
+#include <thread>
+
+#include "orchestrator/cli/commands.hh"
+#include "orchestrator/cli/interrupt.hh"
+#include "orchestrator/cli/journal.hh"
+#include "results/report/report.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+// What an emulated second takes at the most, and what starting takes on a machine that does much else.
+constexpr std::int64_t kWallPerVirtual = 60;
+constexpr auto kWallGrace = std::chrono::minutes{5};
+
+}  // namespace
+
+Result<std::string> settle_clock(const ClockQuestion& question) {
+  const bool virtually = question.asked == kVirtualClock;
+  if (!question.asked.empty() && !virtually && question.asked != kHostClock)
+    return refuse("--clock {}: expected virtual or host", question.asked);
+  if (virtually && !question.lab)
+    return refuse("--clock virtual is a lab's: machines of an inventory have clocks of their own; take --lab");
+  if (virtually && question.topology == "full")
+    return refuse("--clock virtual with --topology full: a virtual clock is one machine's; take --topology compact");
+  if (question.begun && !question.asked.empty() && *question.begun != question.asked)
+    return refuse("the campaign was begun by the {} clock, now --clock is {}; leave it out, or take another --out",
+                  *question.begun, question.asked);
+  if (question.begun) return *question.begun;
+  if (!question.asked.empty()) return question.asked;
+  if (!question.lab || question.topology == "full") return std::string{kHostClock};
+  return std::string{};
+}
+
+// Results of another image are no results of this one.
+Result<void> check_image(const Manifest& earlier, const lab::SealedImage& image) {
+  if (!earlier.virtual_clock) return refuse("the campaign was begun by the host's clock; go on with --clock host");
+  const auto now = testbed_clock_of(image);
+  const auto& then = *earlier.virtual_clock;
+  const auto other = [](const char* what, const auto& was, const auto& is) {
+    return refuse(
+        "the campaign was begun with {} {}, this is {}: figures of both cannot be mixed; take another --out, or the "
+        "longhaul of then",
+        what, was, is);
+  };
+  if (then.shift != now.shift) return other("--shift", then.shift, now.shift);
+  if (then.quantum != now.quantum) return other("--quantum", then.quantum, now.quantum);
+  if (then.qemu != now.qemu) return other("QEMU", then.qemu, now.qemu);
+  if (then.programs != now.programs) return other("the programs", then.programs, now.programs);
+  if (then.image != now.image) return other("the lab", then.image, now.image);
+  return {};
+}
+
+std::size_t labs_or_all(std::size_t asked) {
+  return asked > 0 ? asked : std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
+}
+
+VirtualClock clock_of(const lab::SealedImage& image) {
+  return {.shift = image.clock.shift, .quantum = image.clock.quantum, .qemu = image.qemu, .image = image.identity};
+}
+
+VirtualTestbed testbed_clock_of(const lab::SealedImage& image) {
+  return {.shift = image.clock.shift,
+          .quantum = image.clock.quantum,
+          .qemu = image.qemu,
+          .image = image.identity,
+          .kernel = image.kernel,
+          .programs = image.programs};
+}
+
+Result<lab::SealedImage> seal_for(const RunOptions& options, const RunPlan& plan, Sink& sink) {
+  lab::SealOptions wanted;
+  wanted.clients = static_cast<unsigned>(most_clients(plan.cells));
+  wanted.clock = {.shift = options.shift, .quantum = options.quantum};
+  wanted.progress = [&sink](const std::string& line) { sink.on(StepEvent{line}); };
+  wanted.cancelled = [] { return interrupted(); };
+  return lab::seal(wanted);
+}
+
+CopyRunner copies_of(const lab::SealedImage& image) {
+  return [image](const SealedOrder& order, const std::function<bool()>& stopped) {
+    lab::SealedLimits limits;
+    limits.wall = kWallGrace + std::chrono::duration_cast<std::chrono::milliseconds>(
+                                   Nanoseconds{order.limit} * kWallPerVirtual);
+    limits.cancelled = stopped;
+    return lab::run_sealed(image, to_json(order), limits);
+  };
+}
+
+Result<RunSession> run_sealed_session(const RunOptions& options, const RunPlan& plan,
+                                      std::optional<RunDirectory>& directory, Sink& sink) {
+  const auto image = seal_for(options, plan, sink);
+  if (!image) return tl::unexpected(interrupted() ? Error{"interrupted", ExitCode::interrupted} : image.error());
+  if (auto links = links_of(image->testbed, plan.cells); !links) return tl::unexpected(links.error());
+  const auto& earlier = directory ? directory->manifest : std::nullopt;
+  if (earlier) {
+    auto same = check_resume(*earlier, plan.campaign.file.text, options.seed, &image->testbed);
+    if (same) same = check_image(*earlier, *image);
+    if (!same) return refuse("{}: {}", options.out, same.error().message);
+  }
+  if (!directory) {
+    auto opened = open_directory(options.out, false, plan.campaign, options.seed);
+    if (!opened) return tl::unexpected(opened.error());
+    directory = std::move(*opened);
+  }
+  auto said = understand_saying(image->greeting);
+  if (!said) return tl::unexpected(said.error());
+
+  StoreJournal journal{directory->store};
+  auto manifest = make_manifest(options, plan, image->testbed, directory->manifest);
+  manifest.virtual_clock = testbed_clock_of(*image);
+  if (earlier) manifest.virtual_clock->check = earlier->virtual_clock->check;
+  SealedDriver driver{plan.campaign,
+                      plan.cells,
+                      std::move(manifest),
+                      [](const std::vector<double>& values) { return results::precision(values); },
+                      std::move(said->facts),
+                      clock_of(*image),
+                      copies_of(*image),
+                      journal,
+                      sink,
+                      {.labs = labs_or_all(options.labs),
+                       .share = options.share,
+                       .shares = options.shares}};
+  driver.resume(directory->runs);
+  RunSession session;
+  session.outcome = driver.run([] { return interrupted(); });
+  session.made = driver.runs_made();
+  session.manifest = driver.manifest();
+  return session;
+}
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,49 @@
+// Campaigns by a virtual clock: over copies of a sealed lab.
+#pragma once
+
+#include <optional>
+
+#include "lab/sealed.hh"
+#include "orchestrator/cli/campaign_run.hh"
+#include "orchestrator/run/sealed.hh"
+
+namespace longhaul::orchestrator {
+
+/// Which clock a campaign goes by: what was asked for, what it was begun with, what this machine is. Pure.
+struct ClockQuestion {
+  std::string asked;     ///< host, virtual; empty: not said
+  bool lab = false;      ///< a lab of ours, no inventory
+  std::string topology;  ///< as asked for
+  std::optional<std::string> begun;  ///< by which an earlier session measured
+};
+/// "host", "virtual"; empty: virtual where the lab would be emulated. Refuses what contradicts itself.
+Result<std::string> settle_clock(const ClockQuestion& question);
+
+/// Makes the campaign's missing runs. `directory` is opened here for a new campaign. An error is one before the first
+/// run: nothing was kept then.
+Result<RunSession> run_sealed_session(const RunOptions& options, const RunPlan& plan,
+                                      std::optional<RunDirectory>& directory, Sink& sink);
+
+/// The sealed lab that a plan wants.
+Result<lab::SealedImage> seal_for(const RunOptions& options, const RunPlan& plan, Sink& sink);
+
+/// Makes runs on copies of it.
+CopyRunner copies_of(const lab::SealedImage& image);
+
+/// By a virtual clock the same seed gives the same figures: without one named, everybody's are the same.
+inline constexpr std::uint64_t kVirtualSeed = 1;
+
+/// Why what was begun on another image cannot be gone on with, or made again, on this one.
+Result<void> check_image(const Manifest& earlier, const lab::SealedImage& image);
+
+/// The commands that together make a campaign (options.shares of them), to be started anywhere, in any order. Pure.
+std::vector<std::string> shard_commands(const RunOptions& options);
+
+/// 0: one a processor.
+std::size_t labs_or_all(std::size_t asked);
+
+/// What a record, and a manifest, tells of it.
+VirtualClock clock_of(const lab::SealedImage& image);
+VirtualTestbed testbed_clock_of(const lab::SealedImage& image);
+
+}  // namespace longhaul::orchestrator

@@ -1,0 +1,142 @@
+// longhaul verify: a result directory is made again, and compared bit by bit.
+#include <unistd.h>
+
+#include <memory>
+#include <thread>
+
+#include <boost/json.hpp>
+
+#include "orchestrator/cli/commands.hh"
+#include "orchestrator/cli/interrupt.hh"
+#include "orchestrator/cli/sealed.hh"
+#include "orchestrator/events/sinks.hh"
+#include "results/compare/records.hh"
+#include "results/report/report.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+namespace json = boost::json;
+
+struct Options {
+  std::string directory;
+  std::size_t cells = 0;  // 0: all
+  std::size_t labs = 0;
+  bool as_json = false;
+};
+
+// What is made again keeps nothing.
+class NoJournal : public Journal {
+ public:
+  Result<std::string> add_facts(const NodeFacts&) override { return std::string{}; }
+  Result<void> add_run(const RunRecord&) override { return {}; }
+  Result<void> save_manifest(const Manifest&) override { return {}; }
+};
+
+struct Verdict {
+  std::size_t runs = 0, equal = 0;
+  std::vector<std::pair<std::string, std::string>> different;  // run, where
+};
+
+// The campaign as it was, from its manifest alone.
+Result<RunPlan> plan_of(const Manifest& manifest) {
+  auto file = parse_campaign(manifest.campaign_file, manifest.campaign_text);
+  if (!file) return tl::unexpected(file.error());
+  auto campaign = understand(std::move(*file), campaign_vocabulary());
+  if (!campaign) return tl::unexpected(campaign.error());
+  auto cells = expand(*campaign);
+  if (!cells) return tl::unexpected(cells.error());
+  set_clock(*cells, kVirtualClock);
+  return RunPlan{.campaign = std::move(*campaign), .cells = std::move(*cells)};
+}
+
+Result<Verdict> verify(const Options& options, Sink& sink) {
+  auto store = results::Store::open(options.directory, results::OpenMode::read);
+  if (!store) return tl::unexpected(store.error());
+  const auto manifest = store->manifest();
+  if (!manifest) return tl::unexpected(manifest.error());
+  if (!manifest->virtual_clock)
+    return refuse("{}: it was measured by the host's clock, which repeats nothing; compare it with another by longhaul compare",
+                  options.directory);
+  const auto plan = plan_of(*manifest);
+  if (!plan) return tl::unexpected(plan.error());
+  const auto records = store->runs();
+  if (!records) return tl::unexpected(records.error());
+
+  RunOptions like;
+  like.shift = manifest->virtual_clock->shift;
+  like.quantum = manifest->virtual_clock->quantum;
+  const auto image = seal_for(like, *plan, sink);
+  if (!image) return tl::unexpected(image.error());
+  if (auto same = check_image(*manifest, *image); !same)
+    return refuse("{}: cannot be made again here: {}", options.directory, same.error().message);
+
+  std::map<std::string, std::size_t> cells;
+  for (std::size_t i = 0; i < plan->cells.size(); ++i) cells.emplace(plan->cells[i].id, i);
+  std::map<std::string, const RunRecord*> then;
+  std::vector<PlannedRun> runs;
+  for (const auto& record : *records) {
+    const auto cell = cells.find(record.cell_id);
+    if (cell == cells.end() || record.nodes.empty() || (options.cells > 0 && cell->second >= options.cells)) continue;
+    then.emplace(record.run_id, &record);
+    runs.push_back({.cell = cell->second, .repetition = record.repetition, .attempt = record.attempt});
+  }
+  sink.on(StepEvent{fmt::format("making {} runs again", runs.size())});
+
+  NoJournal nothing;
+  const SealedDriver driver{plan->campaign, plan->cells, *manifest, [](const std::vector<double>&) { return std::optional<double>{}; },
+                            {}, clock_of(*image), copies_of(*image), nothing, sink,
+                            {.labs = labs_or_all(options.labs)}};
+  Verdict verdict;
+  auto made = driver.make(
+      runs,
+      [&](const PlannedRun&, const RunRecord& again) -> Result<std::optional<PlannedRun>> {
+        const auto where = results::first_difference(*then.at(again.run_id), again);
+        ++verdict.runs;
+        if (where.empty())
+          ++verdict.equal;
+        else
+          verdict.different.emplace_back(again.run_id, where);
+        return std::nullopt;
+      },
+      [] { return interrupted(); });
+  if (!made) return tl::unexpected(made.error());
+  std::sort(verdict.different.begin(), verdict.different.end());
+  return verdict;
+}
+
+int show(const Options& options, const Verdict& verdict) {
+  if (options.as_json) {
+    json::array different;
+    for (const auto& [run, where] : verdict.different) different.push_back(json::object{{"run", run}, {"where", where}});
+    fmt::print("{}\n", json::serialize(json::object{{"runs", verdict.runs}, {"equal", verdict.equal}, {"different", different}}));
+  } else {
+    for (const auto& [run, where] : verdict.different) fmt::print("{}: {}\n", run, where);
+    fmt::print("{}: {} of {} runs are the same, bit by bit\n", options.directory, verdict.equal, verdict.runs);
+  }
+  return verdict.different.empty() ? 0 : static_cast<int>(ExitCode::incomplete);
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand(
+      "verify", "make the runs of a directory again, from its manifest, and compare them bit by bit");
+  command->add_option("DIR", options->directory, "what `longhaul run --lab --clock virtual --out` wrote")->required();
+  command->add_option("--cells", options->cells, "only the first so many cells of the campaign; without it all");
+  command->add_option("--labs", options->labs, "copies side by side; without it one a processor");
+  command->add_flag("--json", options->as_json, "print one JSON document");
+  command->footer(
+      "Example:\n  longhaul verify out/quick --cells 4\n"
+      "Exits with 0 when all is the same, with 3 when something differs. QEMU, kernel and programs must be those of the "
+      "manifest.");
+  command->callback([options, &exit_code] {
+    watch_interrupts();
+    const auto sink = options->as_json ? make_json_sink(stderr) : make_text_sink(stderr, ::isatty(STDERR_FILENO) != 0);
+    const auto verdict = verify(*options, *sink);
+    exit_code = verdict ? show(*options, *verdict) : report_error(verdict.error(), options->as_json);
+  });
+}
+
+}  // namespace longhaul::orchestrator
