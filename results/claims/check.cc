@@ -6,6 +6,8 @@
 #include <map>
 
 #include "results/claims/json.hh"
+#include "results/claims/processors.hh"
+#include "results/summary/clock.hh"
 #include "results/summary/comparison.hh"
 
 namespace longhaul::results {
@@ -23,18 +25,30 @@ std::vector<Match> twins(const Claim& claim, const std::vector<CellSummary>& cel
   return matches;
 }
 
+bool virtual_clock(const Match& match) {
+  return match.cell->virtual_clock;
+}
+
+// What times pass by in one cell says nothing about those of another clock.
+bool one_clock(const Match& match) {
+  return match.rival == nullptr || match.rival->virtual_clock == match.cell->virtual_clock;
+}
+
 // By group, then along the axis.
 std::map<std::string, std::vector<Match>> matches_of(const Claim& claim, const std::vector<Match>& candidates,
                                                      const Vocabulary& vocabulary) {
   std::map<std::string, std::vector<Match>> matches;
+  const bool mixed = !std::all_of(candidates.begin(), candidates.end(), virtual_clock);
   for (auto match : candidates) {
-    if (match.cell->workload != claim.workload) continue;
+    if (match.cell->workload != claim.workload || !one_clock(match)) continue;
     const auto parameters = vocabulary.completed(match.cell->workload, match.cell->parameters);
     if (!claim.concerns(parameters)) continue;
     if (match.rival != nullptr && !claim.concerns(vocabulary.completed(match.rival->workload, match.rival->parameters)))
       continue;
     match.x = integer_of(parameters, claim.x);
-    matches[claim.group ? claim.group(*match.cell, vocabulary) : match.cell->provider].push_back(match);
+    auto group = claim.group ? claim.group(*match.cell, vocabulary) : match.cell->provider;
+    if (match.cell->virtual_clock && mixed) group += ", virtual clock";
+    matches[group].push_back(match);
   }
   for (auto& [group, list] : matches)
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
@@ -59,11 +73,13 @@ Finding find(const Claim& claim, const std::string& group, const std::vector<Mat
   const bool emulated = std::any_of(matches.begin(), matches.end(), [](const auto& one) { return one.cell->emulated; });
   if (!claim.needs_hardware.empty() && (soft || emulated)) {
     finding.verdict = Verdict::not_decidable;
-    finding.reason = fmt::format(
-        "{}, and {}; measured: {}", claim.needs_hardware,
-        soft ? matches.front().cell->provider + " is software in the kernel" : "these processors were emulated",
-        finding.reason);
+    finding.reason = fmt::format("{}, and {}; measured: {}", claim.needs_hardware,
+                                 soft ? matches.front().cell->provider + " is software in the kernel"
+                                 : matches.front().cell->virtual_clock ? "here every instruction costs the same"
+                                                                       : "these processors were emulated",
+                                 finding.reason);
   }
+  finding.processors = processors_of(matches);
   for (const auto& match : matches)
     for (const auto* cell : {match.cell, match.rival})
       if (cell != nullptr) finding.cells.emplace(cell->cell_id, match.x);
@@ -109,10 +125,14 @@ json::array claims_data(const std::vector<Checked>& checked) {
       }
       json::array cells;
       for (const auto& [id, x] : finding.cells) cells.emplace_back(json::object{{"id", id}, {"x", x}});
+      json::array processors;
+      for (const auto& one : finding.processors)
+        processors.emplace_back(json::object{{"who", one.who}, {"low", one.low}, {"high", one.high}});
       said.emplace_back(json::object{{"group", finding.group},
                                      {"verdict", to_text(finding.verdict)},
                                      {"reason", finding.reason},
                                      {"evidence", std::move(evidence)},
+                                     {"processors", std::move(processors)},
                                      {"cells", std::move(cells)}});
     }
     list.emplace_back(json::object{{"id", claim->id},
@@ -128,9 +148,10 @@ json::array claims_data(const std::vector<Checked>& checked) {
 }
 
 std::string to_json(const std::vector<Checked>& checked, const Summary& summary) {
-  return json::serialize(
-             json::object{{"schema", 1}, {"campaign", summary.manifest.name}, {"claims", claims_data(checked)}}) +
-         "\n";
+  json::object document{{"schema", 1}, {"campaign", summary.manifest.name}, {"clock", clock_of(summary)}};
+  if (clock_of(summary) != kHostClock) document["limits"] = kVirtualClockLimits;
+  document["claims"] = claims_data(checked);
+  return json::serialize(document) + "\n";
 }
 
 std::string to_text(const std::vector<Checked>& checked, const Summary& summary) {
@@ -142,10 +163,13 @@ std::string to_text(const std::vector<Checked>& checked, const Summary& summary)
       continue;
     }
     text += fmt::format("{}  {}\n", claim->id, claim->statement);
-    for (const auto& finding : findings)
+    for (const auto& finding : findings) {
       text += fmt::format("    {}: {} - {}\n", finding.group, to_text(finding.verdict), finding.reason);
+      if (!finding.processors.empty()) text += fmt::format("      {}\n", spelt(finding.processors));
+    }
   }
   if (!silent.empty()) text += fmt::format("No cells of this campaign speak of {}.\n", silent);
+  if (clock_of(summary) != kHostClock) text += fmt::format("These cells were {}.\n", kVirtualClockLimits);
   if (summary.emulated)
     text += "Emulated processors and software providers: verdicts are on these stacks, not on adapters.\n";
   return text;

@@ -36,12 +36,21 @@ struct Evidence {
   Ratio ratio;
 };
 
+/// How busy the processors of one end were in a group's cells: from the least to the most of their medians, in per cent
+/// of one processor. What it cost to get what the verdict speaks of.
+struct ProcessorUse {
+  std::string who;  ///< "RDMA client", "sockets server", "node"
+  double low = 0;
+  double high = 0;
+};
+
 /// What one group of cells says.
 struct Finding {
   std::string group;
   Verdict verdict = Verdict::not_decidable;
   std::string reason;
   std::vector<Evidence> evidence;
+  std::vector<ProcessorUse> processors = {};
   std::map<std::string, std::int64_t> cells;  ///< id -> its place on the axis: all that were looked at, for the plot
 };
 

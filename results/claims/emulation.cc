@@ -4,6 +4,7 @@
 
 #include "model/units.hh"
 #include "results/claims/judge.hh"
+#include "results/summary/clock.hh"
 
 namespace longhaul::results {
 namespace {
@@ -77,7 +78,7 @@ class Account {
     if (const auto* spread = cell.metric("spread");
         spread != nullptr && jitter > 0 && is(cell.parameters, "jitter_order", "free"))
       // The path's own scatter adds to it: the tolerance of a delay.
-      asked("jitter", *spread, jitter * quartile_range(cell), cell.emulated ? 0.05 : 0.01);
+      asked("jitter", *spread, jitter * quartile_range(cell), noisy(cell) ? 0.05 : 0.01);
     for (const auto& share : kShares) {
       const auto* measured = cell.metric(share.metric);
       if (measured == nullptr) continue;

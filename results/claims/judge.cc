@@ -7,6 +7,11 @@ namespace {
 
 constexpr double kAlike = 1.05;
 
+// What a virtual clock measures may have no scatter at all: then equal is decided, neither above nor below.
+bool is_exactly(const Interval& interval, double value) {
+  return interval.low == value && interval.high == value;
+}
+
 }  // namespace
 
 Judgement equal_within(const Ratio& ratio, double factor) {
@@ -19,19 +24,21 @@ Judgement equal_within(const Ratio& ratio, double factor) {
 Judgement above(const Ratio& ratio, double bound) {
   if (!ratio.interval) return Judgement::unsure;
   if (ratio.interval->low > bound) return Judgement::yes;
-  return ratio.interval->high < bound ? Judgement::no : Judgement::unsure;
+  return ratio.interval->high < bound || is_exactly(*ratio.interval, bound) ? Judgement::no : Judgement::unsure;
 }
 
 Judgement below(const Ratio& ratio, double bound) {
-  const auto opposite = above(ratio, bound);
-  if (opposite == Judgement::unsure) return opposite;
-  return opposite == Judgement::yes ? Judgement::no : Judgement::yes;
+  if (!ratio.interval) return Judgement::unsure;
+  if (ratio.interval->high < bound) return Judgement::yes;
+  return ratio.interval->low > bound || is_exactly(*ratio.interval, bound) ? Judgement::no : Judgement::unsure;
 }
 
 Judgement smaller(const Ratio& first, const Ratio& second) {
   if (!first.interval || !second.interval) return Judgement::unsure;
-  if (first.interval->high < second.interval->low) return Judgement::yes;
-  return first.interval->low > second.interval->high ? Judgement::no : Judgement::unsure;
+  const auto& [one, other] = std::pair{*first.interval, *second.interval};
+  if (one.high < other.low) return Judgement::yes;
+  const bool equal = is_exactly(one, other.low) && is_exactly(other, one.low);
+  return one.low > other.high || equal ? Judgement::no : Judgement::unsure;
 }
 
 Judgement all_of(const std::vector<Judgement>& judgements) {
@@ -44,7 +51,7 @@ Judgement all_of(const std::vector<Judgement>& judgements) {
 
 Judgement leads(const std::vector<Ratio>& ratios) {
   const auto any = [&](auto predicate) { return std::any_of(ratios.begin(), ratios.end(), predicate); };
-  if (any([](const auto& ratio) { return above(ratio, 1) == Judgement::no; })) return Judgement::no;
+  if (any([](const auto& ratio) { return below(ratio, 1) == Judgement::yes; })) return Judgement::no;
   if (any([](const auto& ratio) { return above(ratio, 1) == Judgement::yes; })) return Judgement::yes;
   if (ratios.empty() || any([](const auto& ratio) { return equal_within(ratio, kAlike) != Judgement::yes; }))
     return Judgement::unsure;

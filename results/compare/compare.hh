@@ -21,8 +21,8 @@ struct CellComparison {
   double first = 0;  ///< medians, base unit
   double second = 0;
   std::optional<Ratio> ratio;  ///< second / first
-  std::optional<bool>
-      agrees;  ///< its interval contains 1, or all runs of both say the same; empty: too few runs to say
+  std::optional<bool> agrees;  ///< its interval contains 1, all runs of both say the same, or (virtual clock) run by
+                               ///< run; empty: too few runs to say
 };
 
 struct Comparison {
@@ -34,6 +34,8 @@ struct Comparison {
   int agreeing = 0;
   int disagreeing = 0;
   int undecided = 0;
+  int exact = 0;      ///< of all those that were measured by a virtual clock, processor time among them
+  int identical = 0;  ///< and of these the ones whose runs give the same figures one by one
   /// Of the disagreeing ones, what chance alone gives on average at the intervals' level (5 % of the decided).
   double expected_by_chance = 0;
   std::vector<std::string> warnings;  ///< what makes the two hard to compare: other kernel, other device, emulation ...

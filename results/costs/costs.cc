@@ -52,11 +52,12 @@ std::string spelt(double value, const std::optional<Interval>& interval) {
 }  // namespace
 
 std::vector<FittedCosts> fit_costs(const Summary& summary, const Vocabulary& vocabulary) {
-  std::map<std::string, std::vector<const CellSummary*>> groups;
+  std::map<std::pair<std::string, bool>, std::vector<const CellSummary*>> groups;  // by name and clock
   for (const auto& cell : summary.cells)
-    if (cell.workload == "registration" && cell.usable > 0) groups[name_of(cell, vocabulary)].push_back(&cell);
+    if (cell.workload == "registration" && cell.usable > 0)
+      groups[{name_of(cell, vocabulary), cell.virtual_clock}].push_back(&cell);
   std::vector<FittedCosts> all;
-  for (const auto& [name, cells] : groups) {
+  for (const auto& [key, cells] : groups) {
     const auto points = [&](const char* metric) {
       std::vector<LinePoint> line;
       for (const auto* cell : cells) {
@@ -69,13 +70,14 @@ std::vector<FittedCosts> fit_costs(const Summary& summary, const Vocabulary& voc
     const auto registering = fit_line(points("register"));
     const auto deregistering = fit_line(points("deregister"));
     if (!registering || !deregistering) continue;
-    all.push_back({.name = name,
+    all.push_back({.name = key.first,
                    .provider = cells.front()->provider,
                    .sizes = cells.size(),
                    .registering = *registering,
                    .deregistering = *deregistering,
                    .soft = cells.front()->soft,
-                   .emulated = std::any_of(cells.begin(), cells.end(), [](const auto* one) { return one->emulated; })});
+                   .emulated = std::any_of(cells.begin(), cells.end(), [](const auto* one) { return one->emulated; }),
+                   .virtual_clock = key.second});
   }
   return all;
 }

@@ -19,6 +19,7 @@ struct FittedCosts {
   LineFit deregistering;
   bool soft = false;
   bool emulated = false;
+  bool virtual_clock = false;  ///< costs by one clock say nothing about the other
 };
 
 /// By name. Groups of fewer than two sizes have no line.

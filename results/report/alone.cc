@@ -36,7 +36,9 @@ AloneAxes::AloneAxes(const Summary& summary, const Vocabulary& vocabulary) : voc
   }
   for (const auto& [workload, axes] : values)
     for (const auto& [name, seen] : axes)
-      if (seen.size() > 1 && !is_placed(*vocabulary.workload(workload), name)) varying_[workload].insert(name);
+      // The clock is a condition: two clocks share no line.
+      if (seen.size() > 1 && name != kClockAxis && !is_placed(*vocabulary.workload(workload), name))
+        varying_[workload].insert(name);
 }
 
 bool AloneAxes::tells_apart(const std::string& workload, const std::string& name) const {

@@ -124,9 +124,9 @@ std::string name_of(const Pairing& pairing, const Vocabulary& vocabulary) {
   if (op != nullptr && op->fallback != Value{pairing.op}) name += " " + pairing.op;
   if (const auto* size = vocabulary.parameter(pairing.workload, "size"); size != nullptr)
     name += ", " + spaced(vocabulary.spelt(pairing.workload, pairing.conditions, "size"));
-  // How long a cell is measured is not what it is.
+  // How long a cell is measured is not what it is, and by which clock the page says at its top.
   const auto is_pace = [](const std::string& axis) {
-    return axis == "duration" || axis == "warmup" || axis == "min_samples" || axis == "timeout";
+    return axis == kClockAxis || axis == "duration" || axis == "warmup" || axis == "min_samples" || axis == "timeout";
   };
   for (const auto& [axis, value] : pairing.conditions)
     if (axis != "size" && !is_pace(axis))

@@ -15,11 +15,12 @@ namespace {
 constexpr const char* kHeader =
     "cell,workload,transport,provider,device,strategy,protocol,op,completion,delay_us,achieved_delay_us,size_bytes,"
     "clients,metric,unit,"
-    "runs,samples,median,ci_low,ci_high,p99,status,delay_back_us,achieved_delay_back_us,path,engine,topology,params\n";
+    "runs,samples,median,ci_low,ci_high,p99,status,delay_back_us,achieved_delay_back_us,path,engine,topology,params,"
+    "clock\n";
 
 // Axes that have a column; all others go into params.
-constexpr std::array kColumns{"transport", "provider",   "strategy", "protocol", "op",   "completion",
-                              "delay",     "delay_back", "size",     "clients",  "path", "engine"};
+constexpr std::array kColumns{"transport",  "provider", "strategy", "protocol", "op",     "completion", "delay",
+                              "delay_back", "size",     "clients",  "path",     "engine", kClockAxis};
 
 // At most three decimals, none that say nothing.
 std::string trimmed(double value) {
@@ -94,8 +95,18 @@ void add_line(std::string& text, const CellSummary& cell, const MetricSummary& m
   line.add(boost::describe::enum_to_string(cell.status, "?"));
   line.add(asked(cell.back)).add(microseconds(cell.back.achieved));
   line.add(crosses ? word("path") : std::string{}).add(wan ? word("engine") : std::string{});
-  line.add(cell.topology).add(params_of(cell));
+  line.add(cell.topology).add(params_of(cell)).add(word(kClockAxis));
   text += line.end();
+}
+
+// A cell without a result still has its line, under the name of what it should have measured.
+MetricSummary unmeasured(const CellSummary& cell, const Vocabulary& vocabulary) {
+  MetricSummary empty;
+  if (const auto* spec = vocabulary.workload(cell.workload); spec != nullptr && !spec->metrics.empty()) {
+    empty.name = spec->metrics.front().name;
+    empty.unit = spec->metrics.front().unit;
+  }
+  return empty;
 }
 
 }  // namespace
@@ -104,14 +115,8 @@ std::string csv_of(const Summary& summary, const Vocabulary& vocabulary) {
   std::string text = kHeader;
   for (const auto& cell : summary.cells) {
     for (const auto& metric : cell.metrics) add_line(text, cell, metric, vocabulary);
-    if (!cell.metrics.empty()) continue;
-    // A cell without a result still has its line, under the name of what it should have measured.
-    MetricSummary empty;
-    if (const auto* spec = vocabulary.workload(cell.workload); spec != nullptr && !spec->metrics.empty()) {
-      empty.name = spec->metrics.front().name;
-      empty.unit = spec->metrics.front().unit;
-    }
-    add_line(text, cell, empty, vocabulary);
+    if (cell.metrics.empty()) add_line(text, cell, unmeasured(cell, vocabulary), vocabulary);
+    for (const auto& metric : cell.cpu) add_line(text, cell, metric, vocabulary);
   }
   return text;
 }

@@ -5,7 +5,9 @@
 #include "results/report/alone.hh"
 #include "results/report/report.hh"
 #include "results/report/transfers.hh"
+#include "results/summary/clock.hh"
 #include "results/summary/expectation.hh"
+#include "results/summary/processor.hh"
 
 namespace longhaul::results {
 namespace {
@@ -111,6 +113,8 @@ json::object cell_data(const CellSummary& cell, const Summary& summary, const Vo
   for (const auto& [status, count] : cell.runs) runs[boost::describe::enum_to_string(status, "?")] = count;
   json::array metrics;
   for (const auto& metric : cell.metrics) metrics.emplace_back(metric_data(metric, distributions));
+  json::array cpu;
+  for (const auto& metric : cell.cpu) cpu.emplace_back(metric_data(metric, false));
   const bool sockets = cell.transport == "tcp" && !cell.parameters.contains("op");
   const auto* spec = vocabulary.workload(cell.workload);
   const auto* axis = spec == nullptr ? nullptr : surface_axis(*spec);
@@ -137,8 +141,11 @@ json::object cell_data(const CellSummary& cell, const Summary& summary, const Vo
           {"limits", strings(cell.limits)},
           {"soft", cell.soft},
           {"emulated", cell.emulated},
+          {"clock", cell.virtual_clock ? kVirtualClock : kHostClock},
+          {"polls", vocabulary.spelt(cell.workload, cell.parameters, "completion") == "poll"},
           {"expected", optional_number(expected_headline(cell, summary.cells, vocabulary))},
-          {"metrics", std::move(metrics)}};
+          {"metrics", std::move(metrics)},
+          {"cpu", std::move(cpu)}};
 }
 
 json::object pair_data(const Pairing& pairing, const Vocabulary& vocabulary) {
@@ -201,6 +208,18 @@ json::array workloads_data(const Summary& summary, const Vocabulary& vocabulary)
   return workloads;
 }
 
+json::array cpu_data() {
+  json::array metrics;
+  for (const auto& metric : cpu_metrics())
+    metrics.emplace_back(json::object{{"name", metric.name}, {"unit", metric.unit}, {"help", metric.help}});
+  return metrics;
+}
+
+// What all cells share tells none from another.
+void drop_shared_clock(json::array& objects) {
+  for (auto& one : objects) one.at("conditions").as_object().erase(kClockAxis);
+}
+
 json::array nodes_data(const Summary& summary) {
   json::array nodes;
   for (const auto& [node, digests] : summary.node_facts) {
@@ -245,6 +264,11 @@ json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool 
   }
   json::array pairs;
   for (const auto& pairing : pairings) pairs.emplace_back(pair_data(pairing, vocabulary));
+  const auto clock = clock_of(summary);
+  if (clock != "both") {
+    drop_shared_clock(cells);
+    drop_shared_clock(pairs);
+  }
   auto testbed = codec::encode(summary.manifest.testbed);
   // Paths of keys are nobody's business who gets the report.
   for (const auto* secret : {"ca", "cert", "key"}) testbed.as_object().erase(secret);
@@ -252,8 +276,12 @@ json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool 
           {"answer", answer.answer},
           {"campaign", campaign_data(summary.manifest)},
           {"emulated", summary.emulated},
+          {"clock", clock},
+          {"clock_limits", kVirtualClockLimits},
+          {"virtual_clock", codec::encode(summary.manifest.virtual_clock)},
           {"testbed", std::move(testbed)},
           {"workloads", workloads_data(summary, vocabulary)},
+          {"cpu_metrics", cpu_data()},
           {"claims", claims_data(claims)},
           {"cells", std::move(cells)},
           {"pairs", std::move(pairs)},

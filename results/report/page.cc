@@ -17,8 +17,8 @@ std::string page_of(const Summary& summary, const Vocabulary& vocabulary) {
        .data = boost::json::serialize(data),
        .scripts = std::string{assets::scale_js()} + std::string{assets::model_js()} + std::string{assets::charts_js()} +
                   std::string{assets::claims_js()} + std::string{assets::tables_js()} +
-                  std::string{assets::surface_js()} + std::string{assets::transfers_js()} +
-                  std::string{assets::page_js()}});
+                  std::string{assets::surface_js()} + std::string{assets::cpu_js()} +
+                  std::string{assets::transfers_js()} + std::string{assets::page_js()}});
 }
 
 }  // namespace longhaul::results

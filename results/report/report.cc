@@ -3,6 +3,7 @@
 #include "common/replace_file.hh"
 #include "results/claims/check.hh"
 #include "results/report/answer.hh"
+#include "results/summary/clock.hh"
 
 namespace longhaul::results {
 namespace {
@@ -38,7 +39,11 @@ std::string headline_of(const Summary& summary, const Vocabulary& vocabulary) {
   for (const auto& [status, cells] : count)
     text += fmt::format(" {} {}", cells, boost::describe::enum_to_string(status, "?"));
   text += "\n";
-  if (summary.emulated) text += "Emulated processors: absolute times describe the lab, not a network.\n";
+  const auto clock = clock_of(summary);
+  if (clock != kHostClock)
+    text += fmt::format("{} {}.\n", clock == "both" ? "Some cells were" : "All of it was", kVirtualClockLimits);
+  if (summary.emulated && clock != kVirtualClock)
+    text += "Emulated processors: absolute times describe the lab, not a network.\n";
   return text;
 }
 

@@ -5,6 +5,7 @@
 
 #include "results/store/store.hh"
 #include "results/summary/metrics.hh"
+#include "results/summary/processor.hh"
 
 namespace longhaul::results {
 namespace {
@@ -39,6 +40,7 @@ CellSummary identify(const std::string& id, const std::string& workload, const P
   cell.rival = word(parameters, "rival");
   cell.forward.asked = number(parameters, "delay").value_or(0);
   cell.back.asked = number(parameters, "delay_back").value_or(cell.forward.asked);
+  cell.virtual_clock = word(parameters, kClockAxis) == kVirtualClock;
   cell.soft = is_soft_provider(cell.provider) || is_soft_provider(cell.rival);
   return cell;
 }
@@ -182,14 +184,16 @@ Result<CellSummary> summarise_cell(CellSummary cell, const std::vector<const Run
   summarise_path(good.empty() ? all : good, cell);
   judge(all, std::max(1, manifest.repetitions_min), cell);
   if (auto done = summarise_metrics(good, vocabulary, cell); !done) return tl::unexpected(done.error());
+  cell.cpu = summarise_cpu(good, vocabulary.workload(cell.workload));
   return cell;
 }
 
 }  // namespace
 
 const MetricSummary* CellSummary::metric(std::string_view name) const {
-  for (const auto& one : metrics)
-    if (one.name == name) return &one;
+  for (const auto* list : {&metrics, &cpu})
+    for (const auto& one : *list)
+      if (one.name == name) return &one;
   return nullptr;
 }
 

@@ -64,9 +64,11 @@ struct CellSummary {
   std::vector<std::string> limits;  ///< distinct, of the usable runs
   bool soft = false;                ///< a software RDMA provider (rxe, siw), or sockets beside one
   bool emulated = false;            ///< a node of a run was emulated
+  bool virtual_clock = false;       ///< its time is counted instructions (the axis `clock`)
 
-  std::vector<MetricSummary> metrics;  ///< the workload's order, then by name; the headline first
-  const MetricSummary* metric(std::string_view name) const;
+  std::vector<MetricSummary> metrics;                        ///< the workload's order, then by name; the headline first
+  std::vector<MetricSummary> cpu;                            ///< processor time of both ends (summary/processor.hh)
+  const MetricSummary* metric(std::string_view name) const;  ///< of both; nullptr: there is none
 };
 
 /// What a campaign says, whole: the cells in the manifest's order, then cells that only records know.

@@ -33,8 +33,9 @@ std::optional<double> by_profile(const CellSummary& cell, const std::vector<Fitt
   if (strategy != "each-time" && strategy != "preregistered") return std::nullopt;
   if (word(cell, vocabulary, "reuse") != "same") return std::nullopt;
   const auto message = message_cost(summary, cell.provider, vocabulary);
-  const auto fitted =
-      std::find_if(costs.begin(), costs.end(), [&](const FittedCosts& one) { return one.name == cell.provider; });
+  const auto fitted = std::find_if(costs.begin(), costs.end(), [&](const FittedCosts& one) {
+    return one.name == cell.provider && one.virtual_clock == cell.virtual_clock;
+  });
   if (!message || (strategy == "each-time" && fitted == costs.end())) return std::nullopt;
   const auto parameters = vocabulary.completed(cell.workload, cell.parameters);
   const auto pages = std::max(1.0, static_cast<double>(integer_of(parameters, "size")) / kPage);

@@ -89,11 +89,17 @@ TEST_F(Campaign, LeavesEverythingThatTheReaderNeeds) {
   expect_unimpaired();
   for (const auto* file : {"results.db", "report.html", "cells.csv", "manifest.json", "claims.json"})
     EXPECT_TRUE(fs::exists(out() / file)) << file;
-  const auto rows = read_csv(out() / "cells.csv");
+  const auto rows = read_csv(out() / "cells.csv", "latency");
   ASSERT_EQ(rows.size(), 4U);
+  // The processors of both ends are in it.
+  for (const auto* process : {"client_process_cpu", "server_process_cpu"}) {
+    const auto shares = read_csv(out() / "cells.csv", process);
+    ASSERT_EQ(shares.size(), 4U) << process;
+    for (const auto& row : shares) EXPECT_GT(std::stod(row.at("median")), 0) << process;
+  }
   for (const auto& row : rows) {
     EXPECT_EQ(row.at("status"), "ok");
-    EXPECT_EQ(row.at("metric"), "latency");
+    EXPECT_EQ(row.at("clock"), "host");
     EXPECT_EQ(row.at("runs"), "6");
     EXPECT_LE(std::stod(row.at("ci_low")), std::stod(row.at("median")));
     EXPECT_GE(std::stod(row.at("ci_high")), std::stod(row.at("median")));
@@ -349,7 +355,7 @@ TEST(CampaignWithLab, QuickGivesAllOfItsCells) {
   const auto out = directory.path() / "out";
   const auto run = longhaul({"run", LONGHAUL_SOURCE_DIR "/campaigns/quick.yaml", "--lab", "--out", out});
   EXPECT_EQ(run.code, 0) << run.out << run.err;
-  const auto rows = read_csv(out / "cells.csv");
+  const auto rows = read_csv(out / "cells.csv", "latency");
   ASSERT_EQ(rows.size(), 32U);
   std::set<std::string> series;
   for (const auto& row : rows) {

@@ -179,6 +179,12 @@ std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::
   return result;
 }
 
+std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::path& path, const std::string& metric) {
+  auto rows = read_csv(path);
+  std::erase_if(rows, [&](const auto& row) { return row.at("metric") != metric; });
+  return rows;
+}
+
 std::vector<std::map<std::string, std::string>> compare_latencies(const BootedLab& lab) {
   const TemporaryDirectory directory;
   const auto campaign = directory.path() / "campaign.yaml";
@@ -195,7 +201,7 @@ repeat: {min: 2, max: 2}
   const auto out = directory.path() / "out";
   const auto run = longhaul({"run", campaign, "--inventory", lab.inventory(), "--out", out});
   EXPECT_EQ(run.code, 0) << run.out << run.err;
-  return read_csv(out / "cells.csv");
+  return read_csv(out / "cells.csv", "latency");
 }
 
 }  // namespace longhaul::testing

@@ -77,8 +77,11 @@ void write_file(const std::filesystem::path& path, const std::string& text);
 /// cells.csv as rows of column -> text.
 std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::path& path);
 
+/// The same, but only the lines of one metric: each cell also has those of its processors.
+std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::path& path, const std::string& metric);
+
 /// A small campaign on a booted lab: send over rxe and siw and sockets, without delay and at 50 ms. Fails the test when
-/// it does not exit with 0. Its cells.csv.
+/// it does not exit with 0. The latencies of its cells.csv.
 std::vector<std::map<std::string, std::string>> compare_latencies(const BootedLab& lab);
 
 }  // namespace longhaul::testing

@@ -40,6 +40,20 @@ TEST(Judge, SmallerOnlyWhereIntervalsDoNotOverlap) {
   EXPECT_EQ(smaller(ratio(1.3, 1.4, 1.5), ratio(1, 1.1, 1.2)), Judgement::no);
 }
 
+// As by a virtual clock, where runs do not scatter.
+TEST(Judge, EqualWithoutScatterIsDecided) {
+  const auto one = ratio(1, 1, 1);
+  EXPECT_EQ(above(one, 1), Judgement::no);
+  EXPECT_EQ(below(one, 1), Judgement::no);
+  EXPECT_EQ(above(ratio(1, 1, 1.1), 1), Judgement::unsure);
+  EXPECT_EQ(smaller(one, one), Judgement::no);
+  EXPECT_EQ(smaller(ratio(1, 1, 1.1), one), Judgement::unsure);
+  EXPECT_EQ(smaller(one, ratio(2, 2, 2)), Judgement::yes);
+  EXPECT_EQ(leads({one, ratio(1.1, 1.2, 1.3)}), Judgement::yes);
+  EXPECT_EQ(leads({one, ratio(1, 1, 1)}), Judgement::no);
+  EXPECT_EQ(equal_within(one, 1.05), Judgement::yes);
+}
+
 // A campaign in memory: cells of the real catalog with values made up here.
 class Claims : public ::testing::Test {
  protected:

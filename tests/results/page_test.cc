@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kSimulation = R"({"schema":1,"version":"0","profiles":[
   {"name":"wu2003","registering":{"per_page":0.77,"per_call":7.42},"deregistering":{"per_page":0.22,"per_call":1.1}}],
@@ -62,11 +63,13 @@ class PageInBrowser : public testing::Test {
     if (std::system("command -v chromium > /dev/null 2>&1") != 0) return;
     auto nothing = synthetic::campaign({.delays_ns = {0}, .sizes = {64}});
     nothing.runs.clear();
-    const std::pair<const char*, synthetic::Campaign> campaigns[] = {{"whole", synthetic::campaign()},
-                                                                     {"awkward", synthetic::awkward()},
-                                                                     {"nothing", nothing},
-                                                                     {"alone", synthetic::alone()},
-                                                                     {"transfers", synthetic::transfers()}};
+    const std::pair<const char*, synthetic::Campaign> campaigns[] = {
+        {"whole", synthetic::campaign()},
+        {"awkward", synthetic::awkward()},
+        {"nothing", nothing},
+        {"virtual", synthetic::campaign({.virtual_clock = true})},
+        {"alone", synthetic::alone()},
+        {"transfers", synthetic::transfers()}};
     std::map<std::string, std::future<Browsed>> opening;
     for (const auto& [name, campaign] : campaigns)
       opening[name] = std::async(std::launch::async,
@@ -121,7 +124,7 @@ TEST(SimulationPage, RefusesWhatIsNone) {
 TEST_F(PageInBrowser, DrawsEverythingWithoutAComplaint) {
   const auto& browsed = pages().at("whole");
   EXPECT_EQ(browsed.console, "");
-  EXPECT_THAT(browsed.dom, HasSubstr("data-rendered=\"latency ratio size distribution\""));
+  EXPECT_THAT(browsed.dom, HasSubstr("data-rendered=\"latency ratio size distribution cpu-near cpu-far\""));
   EXPECT_THAT(browsed.dom, HasSubstr("one-way delay asked [ms]"));
   EXPECT_THAT(browsed.dom, HasSubstr("latency: sockets / RDMA"));
   EXPECT_THAT(browsed.dom, HasSubstr("Latency over delay and size"));
@@ -158,6 +161,28 @@ TEST_F(PageInBrowser, DrawsTransfers) {
   EXPECT_THAT(browsed.dom, HasSubstr("Which to take: the least time until the data is there"));
   EXPECT_THAT(browsed.dom, HasSubstr("<b>sockets</b>"));
   EXPECT_THAT(browsed.dom, HasSubstr("6 of 6 cells are within 10 % of what is predicted by each cell’s own"));
+}
+
+TEST_F(PageInBrowser, DrawsTheProcessorsOfBothEnds) {
+  const auto& browsed = pages().at("whole");
+  EXPECT_THAT(browsed.dom, HasSubstr("Processor time of both ends"));
+  EXPECT_THAT(browsed.dom, HasSubstr("busy [% of one processor]"));
+  EXPECT_THAT(browsed.dom, HasSubstr(">per operation</option>"));
+  EXPECT_THAT(browsed.dom, HasSubstr("The server<span class=\"quiet\">: processor time of the server"));
+}
+
+// All runs of a cell are the same: intervals without width, and bands without height.
+TEST_F(PageInBrowser, SaysThatTheClockIsVirtual) {
+  const auto& browsed = pages().at("virtual");
+  EXPECT_EQ(browsed.console, "");
+  EXPECT_THAT(browsed.dom, HasSubstr("data-rendered=\"latency ratio size distribution cpu-near cpu-far\""));
+  EXPECT_THAT(browsed.dom, HasSubstr(">measured by a virtual clock: a fixed cost per instruction, no caches"));
+  EXPECT_THAT(browsed.dom, HasSubstr("An instruction takes 2 ns"));
+  EXPECT_THAT(browsed.dom, HasSubstr("All of it was measured by a virtual clock"));
+  const auto visible = browsed.dom.substr(0, browsed.dom.find("<script"));
+  EXPECT_THAT(visible, HasSubstr("Processor time of both ends"));
+  EXPECT_THAT(visible, Not(HasSubstr("absolute times describe the lab")));
+  EXPECT_THAT(visible, Not(HasSubstr("NaN")));
 }
 
 TEST_F(PageInBrowser, CopesWithNothingMeasured) {

@@ -66,13 +66,18 @@ std::vector<std::vector<std::string>> read_csv(const std::string& text) {
 
 TEST(Csv, OneLinePerCellAndMetricWithEveryColumn) {
   const auto rows = read_csv(csv_of(summed(synthetic::campaign()), synthetic::vocabulary()));
-  ASSERT_EQ(rows.size(), 33U);
+  ASSERT_EQ(rows.size(), 1U + 32 * (1 + 7 + 7));  // its own metric, then the processors of client and server
   const auto column = [&](const std::string& name) {
     return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), name) - rows[0].begin());
   };
-  for (const auto& row : rows) ASSERT_EQ(row.size(), 28U);
+  for (const auto& row : rows) ASSERT_EQ(row.size(), 29U);
+  int own = 0;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const auto& row = rows[i];
+    EXPECT_EQ(row[column("clock")], "host");
+    EXPECT_EQ(row[column("metric")] == "latency", i % 15 == 1) << i;
+    if (row[column("metric")] != "latency") continue;
+    ++own;
     EXPECT_EQ(row[column("status")], "ok");
     EXPECT_EQ(row[column("unit")], "us");
     EXPECT_EQ(row[column("runs")], "6");
@@ -82,13 +87,17 @@ TEST(Csv, OneLinePerCellAndMetricWithEveryColumn) {
     EXPECT_EQ(row[column("p99")].empty(), std::stoi(row[column("samples")]) < 1000);
     EXPECT_EQ(row[column("op")], row[column("transport")] == "tcp" ? "" : "write");
   }
+  EXPECT_EQ(own, 32);
 }
 
 TEST(Csv, QuotedFieldsComeBack) {
   const auto rows = read_csv(csv_of(summed(synthetic::awkward()), synthetic::vocabulary()));
-  for (const auto& row : rows) ASSERT_EQ(row.size(), 28U);
-  EXPECT_EQ(rows[3][4], "a0, \"the\" first");
-  EXPECT_EQ(rows[3][27], R"({"loss":1000,"rival":"rxe"})");
+  for (const auto& row : rows) ASSERT_EQ(row.size(), 29U);
+  const auto quoted =
+      std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row[0] == "55050b570a205763"; });
+  ASSERT_NE(quoted, rows.end());
+  EXPECT_EQ((*quoted)[4], "a0, \"the\" first");
+  EXPECT_EQ((*quoted)[27], R"({"loss":1000,"rival":"rxe"})");
 }
 
 TEST(ClaimsFile, HoldsThem) {

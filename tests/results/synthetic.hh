@@ -22,7 +22,8 @@ struct Options {
   double noise = 0.04;  ///< standard deviation between runs, of the part that is not the path
   double slower = 1;    ///< of that part, in every run: another machine
   bool emulated = true;
-  int samples = 800;  ///< of a run without delay
+  int samples = 800;           ///< of a run without delay
+  bool virtual_clock = false;  ///< all runs of a cell are then the same
 };
 
 struct Campaign {

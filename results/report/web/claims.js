@@ -12,13 +12,19 @@ function renderClaims() {
   html('claims', heard().map(claim => `<details class="claim" id="claim-${claim.id}" data-claim="${claim.id}">
     <summary><b>${escaped(claim.id)}</b> <span class="verdicts">${claim.findings.map(verdict).join(' ')}</span> ${escaped(claim.statement)}</summary>
     <div class="two"><div>
-      ${claim.findings.map(finding => `<p>${verdict(finding)} ${escaped(finding.reason)}.</p>`).join('')}
+      ${claim.findings.map(finding => `<p>${verdict(finding)} ${escaped(finding.reason)}.${processorsText(finding)}</p>`).join('')}
       <div class="scroll"><table><thead><tr><th></th><th>at</th><th>ratio</th><th>is</th><th>95 % interval</th></tr></thead><tbody>${claim.findings.flatMap(finding => finding.evidence.map(one =>
     `<tr><td>${escaped(finding.group)}</td><td>${escaped(one.at)}</td><td>${escaped(one.what)}</td><td class="number">${ratioText(one.ratio)}</td><td class="number">${one.low === undefined ? 'too few runs' : `${ratioText(one.low)} – ${ratioText(one.high)}`}</td></tr>`)).join('')}</tbody></table></div>
       <p class="quiet small">Holds when ${escaped(claim.criterion)}. ${escaped(claim.source)}.</p>
     </div><figure><figcaption>${escaped(figureName(claim))}</figcaption><div id="figure-${claim.id}" class="chart"></div></figure></div></details>`).join('') +
     (silent.length ? `<p class="quiet small">This campaign has no cells that speak of ${silent.join(', ')}.</p>` : ''));
 }
+
+// What it cost: from the least to the most of the cells' medians.
+const processorsText = finding => !finding.processors.length ? '' : ` <span class="quiet small">Processors busy: ${finding.processors.map(one => {
+  const [low, high] = [one.low, one.high].map(share => share.toFixed(0));
+  return `${escaped(one.who)} ${low === high ? low : `${low} – ${high}`} %`;
+}).join(', ')}.</span>`;
 
 const figureName = claim => `${specOf(`${claim.workload}/${claim.metric}`).name.replace(/_/g, ' ')} against ${claim.x === 'delay' ? 'one-way delay' : claim.x}` +
   (claim.findings.some(finding => finding.cells.some(cell => expectedOf(byId.get(cell.id), `${claim.workload}/${claim.metric}`) !== null)) ? '; dotted: expected' : '');

@@ -31,7 +31,7 @@ const specOf = key => {
 const headline = data.pairs.length ? `${data.pairs[0].workload}/${data.pairs[0].metric}`
   : data.workloads.flatMap(w => w.metrics.map(m => `${w.name}/${m.name}`)).find(key => metrics.includes(key)) ?? metrics[0] ?? null;
 const state = {
-  metric: headline, size: null, conditions: null, x: 'log', y: 'log', part: 'all', delay: null, view: 'percentiles', hidden: new Set(),
+  metric: headline, size: null, conditions: null, x: 'log', y: 'log', part: 'all', delay: null, view: 'percentiles', cpu: 'cpu', hidden: new Set(),
 };
 
 // Cells with a figure of the selected metric; the selections narrow each other in this order.

@@ -43,6 +43,7 @@ const choices = {
   y: () => ['log', 'linear'],
   part: () => partable() ? ['all', 'less the delay'] : ['all'],
   view: () => ['percentiles', 'cumulative'],
+  cpu: cpuMeasures,
 };
 
 function renderControls() {
@@ -84,6 +85,7 @@ function render() {
   document.getElementById('distribution-figure').hidden = own !== null && !ofConditions().some(cell => selected(cell).quantiles);
   draw('distribution', distributionOption(), 'No distribution was kept for this selection.');
   renderSurface();
+  renderCpu();
   renderTransfers();
   document.body.dataset.rendered = [...charts.keys()].join(' ');
 }
