@@ -26,6 +26,9 @@ add_custom_target(man ALL DEPENDS ${man_pages})
 
 # The lab's image is built where it is used, from these files in their places.
 install(DIRECTORY lab/image DESTINATION ${share}/lab USE_SOURCE_PERMISSIONS COMPONENT controller)
+# So is its QEMU. The driver inside a sealed lab lies beside the other programs that go into images.
+install(DIRECTORY lab/qemu DESTINATION ${share}/lab USE_SOURCE_PERMISSIONS COMPONENT controller PATTERN tests EXCLUDE)
+install(TARGETS longhaul-sealed RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT controller)
 install(FILES common/longhaul_reg.h DESTINATION ${share}/common COMPONENT controller)
 install(DIRECTORY campaigns DESTINATION ${share} COMPONENT controller)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT controller)

@@ -300,12 +300,13 @@ Result<Booted> boot(const UpOptions& asked) {
 
   // The VMs have read them, and there are keys inside.
   drop_initrds(*directory);
-  std::ofstream(*directory + "/inventory.yml") << make_inventory(result->plan, {.emulated = booted.known.emulated,
-                                                                                .ca = options.ca,
-                                                                                .cert = options.cert,
-                                                                                .key = options.key,
-                                                                                .directory = *directory,
-                                                                                .program_dir = program_directory(options.program_dir)});
+  std::ofstream(*directory + "/inventory.yml")
+      << make_inventory(result->plan, {.emulated = booted.known.emulated,
+                                       .ca = options.ca,
+                                       .cert = options.cert,
+                                       .key = options.key,
+                                       .directory = *directory,
+                                       .program_dir = program_directory(options.program_dir)});
   for (const PlannedMachine& machine : result->plan.machines) booted.known.machines.push_back(machine.name);
   for (const PlannedNode& node : result->plan.nodes)
     booted.known.nodes.push_back(

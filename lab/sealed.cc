@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -11,10 +12,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "common/child.hh"
 #include "common/error.hh"
+#include "common/log.hh"
 #include "lab/boot.hh"
 #include "lab/cpio.hh"
 #include "lab/image.hh"
@@ -34,6 +37,9 @@ constexpr unsigned kMegabytes = 1024;
 constexpr auto kBootTime = std::chrono::minutes{5};
 constexpr auto kKept = std::chrono::hours{24 * 7};  // unused for so long, a kept lab goes
 constexpr std::size_t kConsoleLines = 20;
+constexpr auto kGlance = std::chrono::milliseconds{100};
+constexpr int kEndCode = 1;  // isa-debug-exit's for the guest's 0
+constexpr int kTries = 3;    // where copies are killed
 // The descriptors of QEMU: 0 to 2 are the usual ones.
 constexpr int kOrderFd = 3, kSayFd = 4, kConsoleFd = 5, kControlFd = 6;
 
@@ -49,7 +55,8 @@ std::string read_all(int fd) {
 OwnFd memory_file(const char* name, const std::string& content = {}) {
   OwnFd fd{check(::memfd_create(name, MFD_CLOEXEC), "making a file in memory")};
   for (std::size_t done = 0; done < content.size();)
-    done += static_cast<std::size_t>(check(::write(fd.get(), content.data() + done, content.size() - done), "writing a file in memory"));
+    done += static_cast<std::size_t>(
+        check(::write(fd.get(), content.data() + done, content.size() - done), "writing a file in memory"));
   return fd;
 }
 
@@ -57,14 +64,16 @@ std::string tail(std::string text, std::size_t lines) {
   std::erase(text, '\r');
   while (text.ends_with('\n')) text.pop_back();
   std::size_t from = text.size();
-  for (std::size_t line = 0; line < lines && from != std::string::npos && from > 0; ++line) from = text.rfind('\n', from - 1);
+  for (std::size_t line = 0; line < lines && from != std::string::npos && from > 0; ++line)
+    from = text.rfind('\n', from - 1);
   return from == std::string::npos || from == 0 ? text : text.substr(from + 1);
 }
 
 class Digest {
  public:
   Digest() : context_(EVP_MD_CTX_new()) {
-    if (context_ == nullptr || EVP_DigestInit_ex(context_, EVP_sha256(), nullptr) != 1) throw std::runtime_error("SHA-256 is not to be had");
+    if (context_ == nullptr || EVP_DigestInit_ex(context_, EVP_sha256(), nullptr) != 1)
+      throw std::runtime_error("SHA-256 is not to be had");
   }
   Digest(const Digest&) = delete;
   Digest& operator=(const Digest&) = delete;
@@ -98,20 +107,21 @@ class Digest {
 /// What every copy of a kept lab has; the same devices in the same order, or it would not be a copy.
 std::vector<std::string> hardware(const Emulator& emulator, const ClockOptions& clock, const std::string& kernel,
                                   const std::string& initrd) {
-  return {emulator.program, "-L", emulator.share, "-name", "longhaul-sealed", "-nodefaults", "-no-user-config", "-display", "none",
-          "-no-reboot", "-M", "q35", "-accel", "tcg,thread=single", "-icount",
+  return {emulator.program, "-L", emulator.share, "-name", "longhaul-sealed", "-nodefaults", "-no-user-config",
+          "-display", "none", "-no-reboot", "-M", "q35", "-accel", "tcg,thread=single", "-icount",
           fmt::format("shift={},sleep=off,align=off,quantum={}", clock.shift, clock.quantum),
           // Time begins at a date of ours and goes with the instructions; what is random comes from this seed.
           "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1",
           // Emulated byte by byte where it were one instruction (erms, fsrm); x2apic reads the clock where it may not.
-          "-cpu", "max,-erms,-fsrm,-x2apic", "-smp", fmt::format("{}", kProcessors), "-m", fmt::format("{}", kMegabytes),
-          "-bios", "qboot.rom", "-nic", "none",
-          "-chardev", fmt::format("file,id=console,path=/proc/self/fd/{}", kConsoleFd), "-serial", "chardev:console",
-          "-chardev", fmt::format("file,id=say,path=/proc/self/fd/{}", kSayFd), "-device", fmt::format("isa-debugcon,iobase={:#x},chardev=say", kSayPort),
-          "-device", fmt::format("isa-debug-exit,iobase={:#x},iosize=1", kEndPort),
-          "-device", fmt::format("pvpanic,ioport={}", kKeepPort), "-action", "panic=pause",
-          "-fw_cfg", fmt::format("name={},file=/proc/self/fd/{}", kOrderName, kOrderFd),
-          "-kernel", kernel, "-initrd", initrd, "-append", kernel_arguments(),
+          "-cpu", "max,-erms,-fsrm,-x2apic", "-smp", fmt::format("{}", kProcessors), "-m",
+          fmt::format("{}", kMegabytes), "-bios", "qboot.rom", "-nic", "none", "-chardev",
+          fmt::format("file,id=console,path=/proc/self/fd/{}", kConsoleFd), "-serial", "chardev:console", "-chardev",
+          fmt::format("file,id=say,path=/proc/self/fd/{}", kSayFd), "-device",
+          fmt::format("isa-debugcon,iobase={:#x},chardev=say", kSayPort), "-device",
+          fmt::format("isa-debug-exit,iobase={:#x},iosize=1", kEndPort), "-device",
+          fmt::format("pvpanic,ioport={}", kKeepPort), "-action", "panic=pause", "-fw_cfg",
+          fmt::format("name={},file=/proc/self/fd/{}", kOrderName, kOrderFd), "-kernel", kernel, "-initrd", initrd,
+          "-append", kernel_arguments(),
           // Kept as a file of pages at their places; it does not say that it was stopped, so that a copy runs at once.
           "-global", "migration.mapped-ram=on", "-global", "migration.store-global-state=off"};
 }
@@ -123,7 +133,8 @@ struct Vm {
   std::string why() const {
     const auto complaint = tail(read_all(complaints.get()), kConsoleLines);
     const auto last = tail(read_all(console.get()), kConsoleLines);
-    return (complaint.empty() ? "" : "\n--- QEMU says:\n" + complaint) + (last.empty() ? "" : "\n--- its console:\n" + last);
+    return (complaint.empty() ? "" : "\n--- QEMU says:\n" + complaint) +
+           (last.empty() ? "" : "\n--- its console:\n" + last);
   }
 };
 
@@ -162,8 +173,10 @@ struct Kept {
 };
 
 /// Boots to the point that the guest itself names, and keeps the machine's memory in `directory`.
-Result<Kept> boot_and_keep(std::vector<std::string> arguments, const std::string& directory, const SealOptions& options) {
-  arguments.insert(arguments.end(), {"-chardev", fmt::format("socket,id=control,fd={}", kControlFd), "-mon", "chardev=control,mode=control"});
+Result<Kept> boot_and_keep(std::vector<std::string> arguments, const std::string& directory,
+                           const SealOptions& options) {
+  arguments.insert(arguments.end(), {"-chardev", fmt::format("socket,id=control,fd={}", kControlFd), "-mon",
+                                     "chardev=control,mode=control"});
   auto [vm, control] = start(std::move(arguments), "{}");
   Qmp qmp{std::move(control), Clock::now() + kBootTime, options.cancelled};
   const auto kept = [&]() -> Result<void> {
@@ -203,9 +216,14 @@ Testbed testbed_of(const Plan& plan) {
     node.port = planned.guest_port;
     for (const auto& [path, ends] : {std::pair{"wan", &planned.ends}, std::pair{"lan", &planned.lan}})
       for (const auto& end : *ends)
-        node.attachments.push_back({.path = path, .netdev = end.netdev, .address = end.address, .device = end.device, .provider = end.provider});
+        node.attachments.push_back({.path = path,
+                                    .netdev = end.netdev,
+                                    .address = end.address,
+                                    .device = end.device,
+                                    .provider = end.provider});
     if (node.role == Role::router)
-      for (const auto& link : plan.links) node.links.push_back({.client_side = link.client_side, .server_side = link.server_side});
+      for (const auto& link : plan.links)
+        node.links.push_back({.client_side = link.client_side, .server_side = link.server_side});
     testbed.nodes.push_back(std::move(node));
   }
   return testbed;
@@ -221,7 +239,8 @@ OwnFd lock(const std::string& path) {
 void drop_old(const std::string& cache) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(cache, ignored))
-    if (entry.path().filename().string().starts_with("sealed-") && fs::file_time_type::clock::now() - entry.last_write_time(ignored) > kKept)
+    if (entry.path().filename().string().starts_with("sealed-") &&
+        fs::file_time_type::clock::now() - entry.last_write_time(ignored) > kKept)
       fs::remove_all(entry.path(), ignored);
 }
 
@@ -258,8 +277,12 @@ Result<SealedImage> seal(const SealOptions& options) {
   const auto built = build_image(programs.files);
   if (!built) return tl::unexpected(built.error());
 
-  PlanOptions wanted{.topology = Topology::compact, .clients = options.clients, .mtu = options.mtu, .cores = kProcessors,
-                     .programs = programs.names, .sealed = true};
+  PlanOptions wanted{.topology = Topology::compact,
+                     .clients = options.clients,
+                     .mtu = options.mtu,
+                     .cores = kProcessors,
+                     .programs = programs.names,
+                     .sealed = true};
   wanted.host_ports.resize(ports_needed(wanted.topology, wanted.clients));
   const auto plan = make_plan(wanted);
   SealedImage image;
@@ -297,7 +320,8 @@ Result<SealedImage> seal(const SealOptions& options) {
     if (ignored) fs::copy_file(built->kernel, fresh + "/kernel");
     auto kept = boot_and_keep(hardware(*emulator, options.clock, fresh + "/kernel", initrd), fresh, options);
     if (kept)
-      if (auto crossed = check_crossings(plan, parse_crossings(kept->console)); !crossed) kept = tl::unexpected(crossed.error());
+      if (auto crossed = check_crossings(plan, parse_crossings(kept->console)); !crossed)
+        kept = tl::unexpected(crossed.error());
     if (!kept) {
       fs::remove_all(fresh);
       return tl::unexpected(kept.error());
@@ -311,24 +335,40 @@ Result<SealedImage> seal(const SealOptions& options) {
   return image;
 }
 
-Result<std::string> run_sealed(const SealedImage& image, const std::string& order, const SealedLimits& limits) {
+namespace {
+
+/// Empty: it was killed by somebody, and nothing is known of the order.
+Result<std::optional<std::string>> try_sealed(const SealedImage& image, const std::string& order,
+                                              const SealedLimits& limits) {
   const auto emulator = build_emulator();
   if (!emulator) return tl::unexpected(emulator.error());
   auto arguments = hardware(*emulator, image.clock, image.directory + "/kernel", image.directory + "/initrd");
   arguments.insert(arguments.end(), {"-incoming", "file:" + image.directory + "/memory"});
   auto vm = start(std::move(arguments), order).vm;
   const auto deadline = Clock::now() + limits.wall;
-  for (;;) {
-    const auto ended = vm.child.wait(std::chrono::milliseconds{100});
-    if (ended) break;
+  std::optional<ChildExit> ended;
+  while (!(ended = vm.child.wait(kGlance))) {
     if (limits.cancelled && limits.cancelled()) return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
     if (Clock::now() > deadline)
-      return fail("a copy of the sealed lab hangs: it was ended after {} s{}", std::chrono::duration_cast<std::chrono::seconds>(limits.wall).count(), vm.why());
+      return fail("a copy of the sealed lab hangs: it was ended after {} s{}",
+                  std::chrono::duration_cast<std::chrono::seconds>(limits.wall).count(), vm.why());
   }
-  // isa-debug-exit ends QEMU with an odd code: 1 for the guest's 0.
-  const auto ended = vm.child.poll();
-  if (!ended || ended->code != 1) return fail("a copy of the sealed lab died: {}{}", ended ? ended->text() : "", vm.why());
+  if (ended->signal == SIGKILL || ended->signal == SIGTERM) return std::nullopt;
+  if (ended->code != kEndCode) return fail("a copy of the sealed lab died: {}{}", ended->text(), vm.why());
   return read_all(vm.said.get());
+}
+
+}  // namespace
+
+Result<std::string> run_sealed(const SealedImage& image, const std::string& order, const SealedLimits& limits) {
+  for (int tries = 0; tries < kTries; ++tries) {
+    auto said = try_sealed(image, order, limits);
+    if (!said) return tl::unexpected(said.error());
+    if (*said) return std::move(**said);
+    log::warn("a copy of the sealed lab was killed; its run is made again, with the same outcome");
+  }
+  return fail("copies of the sealed lab are killed, {} in a row: is the machine short of memory? ({} MB each)", kTries,
+              kMegabytes);
 }
 
 }  // namespace longhaul::lab

@@ -5,9 +5,9 @@
 
 namespace longhaul::lab {
 
-inline constexpr std::uint16_t kSayPort = 0xe9;    ///< isa-debugcon: a byte is said
-inline constexpr std::uint16_t kEndPort = 0xf4;    ///< isa-debug-exit: the copy ends
-inline constexpr std::uint16_t kKeepPort = 0x505;  ///< pvpanic: the machine stops and is kept
+inline constexpr std::uint16_t kSayPort = 0xe9;                      ///< isa-debugcon: a byte is said
+inline constexpr std::uint16_t kEndPort = 0xf4;                      ///< isa-debug-exit: the copy ends
+inline constexpr std::uint16_t kKeepPort = 0x505;                    ///< pvpanic: the machine stops and is kept
 inline constexpr const char* kOrderName = "opt/org.longhaul/order";  ///< in fw_cfg's directory
 
 }  // namespace longhaul::lab

@@ -267,7 +267,10 @@ Plan make_plan(const PlanOptions& options) {
   else
     plan_full(plan, options);
   for (PlannedMachine& machine : plan.machines) {
-    const GuestView view{.plan = &plan, .machine = machine.name, .mtu = options.mtu, .programs = options.programs,
+    const GuestView view{.plan = &plan,
+                         .machine = machine.name,
+                         .mtu = options.mtu,
+                         .programs = options.programs,
                          .sealed = options.sealed};
     machine.files = options.topology == Topology::systems ? system_files(view) : guest_files(view);
   }

@@ -65,7 +65,8 @@ int show_plan(const RunPlan& plan, bool as_json) {
   return 0;
 }
 
-Result<lab::Lab> boot(const RunOptions& options, std::size_t clients, const std::optional<Manifest>& earlier, Sink& sink) {
+Result<lab::Lab> boot(const RunOptions& options, std::size_t clients, const std::optional<Manifest>& earlier,
+                      Sink& sink) {
   auto topology = lab::parse_topology(options.topology);
   if (topology && *topology == lab::Topology::automatic && earlier)
     topology = lab::parse_topology(earlier->testbed.topology);
@@ -135,7 +136,7 @@ int conclude(const RunOptions& options, const RunSession& session, Sink& sink) {
 
 // `directory` is opened here for a new campaign. An error is one before the first run.
 Result<RunSession> run_session(const RunOptions& options, const RunPlan& plan, std::optional<RunDirectory>& directory,
-                            Sink& sink) {
+                               Sink& sink) {
   std::optional<lab::Lab> lab;
   if (options.lab) {
     auto booted = boot(options, most_clients(plan.cells), directory ? directory->manifest : std::nullopt, sink);
@@ -189,8 +190,8 @@ Result<void> set_clock(RunOptions& options, RunPlan& plan, const std::optional<R
     *clock = *emulated ? kVirtualClock : kHostClock;
     if (*emulated)
       if (const auto qemu = lab::emulator_at_hand(); !qemu) {
-        sink.on(WarningEvent{fmt::format("the lab goes by the host's clock, its figures by the host's mood: {}",
-                                         qemu.error().message)});
+        sink.on(WarningEvent{
+            fmt::format("the lab goes by the host's clock, its figures by the host's mood: {}", qemu.error().message)});
         *clock = kHostClock;
       }
   }
@@ -241,7 +242,8 @@ int run(RunOptions options) {
     auto session = virtually ? run_sealed_session(options, *plan, directory, *sink)
                              : run_session(options, *plan, directory, *sink);
     if (!session) return report_error(session.error(), options.as_json);
-    const bool lost = options.lab && !virtually && !session->outcome && session->outcome.error().exit_code == ExitCode::failure;
+    const bool lost =
+        options.lab && !virtually && !session->outcome && session->outcome.error().exit_code == ExitCode::failure;
     if (lost) session->outcome.error().message += session->consoles;
     const bool another = lost && session->made > 0 && labs < kLabs;
     made += session->made;
@@ -263,10 +265,11 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_flag("--lab", options->lab,
                     "on a lab that is booted for it and goes with it; another takes its place when it is lost");
   command->add_option("--topology", options->topology, "of the lab: compact, full or automatic")->capture_default_str();
-  command->add_option("--clock", options->clock,
-                      "what times pass by: host, or virtual (every run a copy of a sealed lab, whose time is the "
-                      "instructions that it has executed: figures repeat to the bit, whatever else the machine does); "
-                      "without it virtual where the lab is emulated")
+  command
+      ->add_option("--clock", options->clock,
+                   "what times pass by: host, or virtual (every run a copy of a sealed lab, whose time is the "
+                   "instructions that it has executed: figures repeat to the bit, whatever else the machine does); "
+                   "without it virtual where the lab is emulated")
       ->type_name("host|virtual");
   command->add_option("--labs", options->labs, "by a virtual clock: copies side by side; without it one a processor");
   command->add_option("--shards", options->shares,
@@ -275,16 +278,18 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_option("--shift", options->shift, "by a virtual clock: an instruction takes 2^N ns")
       ->check(CLI::Range(0, 2))
       ->capture_default_str();
-  command->add_option("--quantum", options->quantum,
-                      "by a virtual clock: instructions by which two processors may be apart")
+  command
+      ->add_option("--quantum", options->quantum,
+                   "by a virtual clock: instructions by which two processors may be apart")
       ->check(CLI::Range(100, 100000))
       ->capture_default_str();
   command->add_option("--inventory", options->inventory, "on the testbed of this Ansible inventory");
   command->add_option("--out", options->out, "the run directory: results.db, report.html, cells.csv, manifest.json");
   command->add_flag("--resume", options->resume, "go on with what is in --out; nothing that is finished is run again");
-  command->add_option("--seed", options->seed,
-                      "of the order of the runs, and by a virtual clock of what varies between them; without it a random one, "
-                      "by a virtual clock 1; kept in the manifest");
+  command->add_option(
+      "--seed", options->seed,
+      "of the order of the runs, and by a virtual clock of what varies between them; without it a random one, "
+      "by a virtual clock 1; kept in the manifest");
   command->add_flag("--plan", options->plan, "print the cells and the time that they would take, and do nothing");
   command->add_flag("--json", options->as_json, "print progress as JSON, one document a line");
   command->footer(

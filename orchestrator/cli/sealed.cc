@@ -35,20 +35,26 @@ Result<std::string> settle_clock(const ClockQuestion& question) {
 
 // Results of another image are no results of this one.
 Result<void> check_image(const Manifest& earlier, const lab::SealedImage& image) {
-  if (!earlier.virtual_clock) return refuse("the campaign was begun by the host's clock; go on with --clock host");
   const auto now = testbed_clock_of(image);
   const auto& then = *earlier.virtual_clock;
-  const auto other = [](const char* what, const auto& was, const auto& is) {
+  const auto other = [](const char* what, const std::string& was, const std::string& is) {
     return refuse(
-        "the campaign was begun with {} {}, this is {}: figures of both cannot be mixed; take another --out, or the "
-        "longhaul of then",
+        "it was begun with {} {}, this is {}: figures of both cannot be mixed; take another --out, or the longhaul of "
+        "then",
         what, was, is);
   };
-  if (then.shift != now.shift) return other("--shift", then.shift, now.shift);
-  if (then.quantum != now.quantum) return other("--quantum", then.quantum, now.quantum);
   if (then.qemu != now.qemu) return other("QEMU", then.qemu, now.qemu);
+  if (then.kernel != now.kernel) return other("kernel", then.kernel, now.kernel);
   if (then.programs != now.programs) return other("the programs", then.programs, now.programs);
   if (then.image != now.image) return other("the lab", then.image, now.image);
+  return {};
+}
+
+Result<void> check_clock(const Manifest& earlier, int shift, int quantum) {
+  const auto& then = *earlier.virtual_clock;
+  if (then.shift != shift || then.quantum != quantum)
+    return refuse("it was begun with --shift {} --quantum {}, now they are {} and {}; give those of then", then.shift,
+                  then.quantum, shift, quantum);
   return {};
 }
 
@@ -81,8 +87,8 @@ Result<lab::SealedImage> seal_for(const RunOptions& options, const RunPlan& plan
 CopyRunner copies_of(const lab::SealedImage& image) {
   return [image](const SealedOrder& order, const std::function<bool()>& stopped) {
     lab::SealedLimits limits;
-    limits.wall = kWallGrace + std::chrono::duration_cast<std::chrono::milliseconds>(
-                                   Nanoseconds{order.limit} * kWallPerVirtual);
+    limits.wall =
+        kWallGrace + std::chrono::duration_cast<std::chrono::milliseconds>(Nanoseconds{order.limit} * kWallPerVirtual);
     limits.cancelled = stopped;
     return lab::run_sealed(image, to_json(order), limits);
   };
@@ -90,6 +96,11 @@ CopyRunner copies_of(const lab::SealedImage& image) {
 
 Result<RunSession> run_sealed_session(const RunOptions& options, const RunPlan& plan,
                                       std::optional<RunDirectory>& directory, Sink& sink) {
+  if (directory && directory->manifest) {
+    if (!directory->manifest->virtual_clock) return refuse("{}: it was begun by the host's clock", options.out);
+    if (auto same = check_clock(*directory->manifest, options.shift, options.quantum); !same)
+      return refuse("{}: {}", options.out, same.error().message);
+  }
   const auto image = seal_for(options, plan, sink);
   if (!image) return tl::unexpected(interrupted() ? Error{"interrupted", ExitCode::interrupted} : image.error());
   if (auto links = links_of(image->testbed, plan.cells); !links) return tl::unexpected(links.error());
@@ -120,9 +131,7 @@ Result<RunSession> run_sealed_session(const RunOptions& options, const RunPlan& 
                       copies_of(*image),
                       journal,
                       sink,
-                      {.labs = labs_or_all(options.labs),
-                       .share = options.share,
-                       .shares = options.shares}};
+                      {.labs = labs_or_all(options.labs), .share = options.share, .shares = options.shares}};
   driver.resume(directory->runs);
   RunSession session;
   session.outcome = driver.run([] { return interrupted(); });

@@ -11,9 +11,9 @@ namespace longhaul::orchestrator {
 
 /// Which clock a campaign goes by: what was asked for, what it was begun with, what this machine is. Pure.
 struct ClockQuestion {
-  std::string asked;     ///< host, virtual; empty: not said
-  bool lab = false;      ///< a lab of ours, no inventory
-  std::string topology;  ///< as asked for
+  std::string asked;                 ///< host, virtual; empty: not said
+  bool lab = false;                  ///< a lab of ours, no inventory
+  std::string topology;              ///< as asked for
   std::optional<std::string> begun;  ///< by which an earlier session measured
 };
 /// "host", "virtual"; empty: virtual where the lab would be emulated. Refuses what contradicts itself.
@@ -35,6 +35,7 @@ inline constexpr std::uint64_t kVirtualSeed = 1;
 
 /// Why what was begun on another image cannot be gone on with, or made again, on this one.
 Result<void> check_image(const Manifest& earlier, const lab::SealedImage& image);
+Result<void> check_clock(const Manifest& earlier, int shift, int quantum);
 
 /// The commands that together make a campaign (options.shares of them), to be started anywhere, in any order. Pure.
 std::vector<std::string> shard_commands(const RunOptions& options);

@@ -52,12 +52,14 @@ int shard(RunOptions options, const std::string& share) {
 
 // What two parts must have in common.
 Result<void> check_alike(const Manifest& first, const Manifest& other) {
-  if (!first.virtual_clock || !other.virtual_clock) return refuse("it was measured by the host's clock: only parts by a virtual clock are one campaign");
+  if (!first.virtual_clock || !other.virtual_clock)
+    return refuse("it was measured by the host's clock: only parts by a virtual clock are one campaign");
   if (first.campaign_text != other.campaign_text) return refuse("it is of another campaign");
   if (first.seed != other.seed) return refuse("its seed is {}, not {}", other.seed, first.seed);
   const auto& a = *first.virtual_clock;
   const auto& b = *other.virtual_clock;
-  if (a.shift != b.shift || a.quantum != b.quantum) return refuse("its clock is another: shift {}, quantum {}", b.shift, b.quantum);
+  if (a.shift != b.shift || a.quantum != b.quantum)
+    return refuse("its clock is another: shift {}, quantum {}", b.shift, b.quantum);
   if (a.qemu != b.qemu) return refuse("its QEMU is {}, not {}", b.qemu, a.qemu);
   if (a.image != b.image) return refuse("its lab is {}, not {}: other programs, or another kernel", b.image, a.image);
   return {};
@@ -104,9 +106,11 @@ Result<void> merge(const MergeOptions& options) {
       manifest->measuring += its->measuring;
       manifest->started = std::min(manifest->started, its->started);
       // Whole when every part is.
-      manifest->finished = its->finished == 0 || manifest->finished == 0 ? 0 : std::max(manifest->finished, its->finished);
+      manifest->finished =
+          its->finished == 0 || manifest->finished == 0 ? 0 : std::max(manifest->finished, its->finished);
       if (const auto& check = its->virtual_clock->check) {
-        auto& all = manifest->virtual_clock->check ? *manifest->virtual_clock->check : manifest->virtual_clock->check.emplace();
+        auto& all =
+            manifest->virtual_clock->check ? *manifest->virtual_clock->check : manifest->virtual_clock->check.emplace();
         all.runs += check->runs;
         all.equal += check->equal;
         all.different.insert(all.different.end(), check->different.begin(), check->different.end());
@@ -118,7 +122,8 @@ Result<void> merge(const MergeOptions& options) {
   if (!whole) return tl::unexpected(whole.error());
   std::map<std::string, RunRecord> known;
   for (std::size_t i = 0; i < parts.size(); ++i)
-    if (auto added = add_part(*whole, known, parts[i]); !added) return fail("{}: {}", options.parts[i], added.error().message);
+    if (auto added = add_part(*whole, known, parts[i]); !added)
+      return fail("{}: {}", options.parts[i], added.error().message);
   return whole->save_manifest(*manifest);
 }
 
@@ -136,8 +141,8 @@ std::vector<std::string> shard_commands(const RunOptions& options) {
   std::vector<std::string> commands;
   for (std::size_t i = 1; i <= options.shares; ++i)
     commands.push_back(fmt::format("longhaul shard {} --share {}/{} --seed {} --shift {} --quantum {} --out {}.{}",
-                                   options.campaign, i, options.shares, options.seed.value_or(kVirtualSeed), options.shift,
-                                   options.quantum, options.out, i));
+                                   options.campaign, i, options.shares, options.seed.value_or(kVirtualSeed),
+                                   options.shift, options.quantum, options.out, i));
   return commands;
 }
 
@@ -157,8 +162,9 @@ void add_shard(CLI::App& app, int& exit_code) {
   one->add_option("--shift", options->shift, "as for run")->check(CLI::Range(0, 2))->capture_default_str();
   one->add_option("--quantum", options->quantum, "as for run")->check(CLI::Range(100, 100000))->capture_default_str();
   one->add_flag("--json", options->as_json, "print progress as JSON, one document a line");
-  one->footer("Example:\n  longhaul shard campaigns/quick.yaml --share 1/2 --out out/quick.1\n"
-              "`longhaul run --lab --shards N --out DIR` prints the commands of all shares.");
+  one->footer(
+      "Example:\n  longhaul shard campaigns/quick.yaml --share 1/2 --out out/quick.1\n"
+      "`longhaul run --lab --shards N --out DIR` prints the commands of all shares.");
   one->callback([options, share, &exit_code] { exit_code = shard(*options, *share); });
 
   auto parts = std::make_shared<MergeOptions>();
@@ -166,8 +172,9 @@ void add_shard(CLI::App& app, int& exit_code) {
   two->add_option("PART", parts->parts, "run directories of longhaul shard")->required();
   two->add_option("--out", parts->out, "the campaign's run directory")->required();
   two->add_flag("--json", parts->as_json, "print errors as JSON");
-  two->footer("Example:\n  longhaul merge out/quick.1 out/quick.2 --out out/quick\n"
-              "Shares of another campaign, seed, image or QEMU are refused.");
+  two->footer(
+      "Example:\n  longhaul merge out/quick.1 out/quick.2 --out out/quick\n"
+      "Shares of another campaign, seed, image or QEMU are refused.");
   two->callback([parts, &exit_code] { exit_code = merge_and_report(*parts); });
 }
 

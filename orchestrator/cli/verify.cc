@@ -56,8 +56,9 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
   const auto manifest = store->manifest();
   if (!manifest) return tl::unexpected(manifest.error());
   if (!manifest->virtual_clock)
-    return refuse("{}: it was measured by the host's clock, which repeats nothing; compare it with another by longhaul compare",
-                  options.directory);
+    return refuse(
+        "{}: it was measured by the host's clock, which repeats nothing; compare it with another by longhaul compare",
+        options.directory);
   const auto plan = plan_of(*manifest);
   if (!plan) return tl::unexpected(plan.error());
   const auto records = store->runs();
@@ -84,8 +85,15 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
   sink.on(StepEvent{fmt::format("making {} runs again", runs.size())});
 
   NoJournal nothing;
-  const SealedDriver driver{plan->campaign, plan->cells, *manifest, [](const std::vector<double>&) { return std::optional<double>{}; },
-                            {}, clock_of(*image), copies_of(*image), nothing, sink,
+  const SealedDriver driver{plan->campaign,
+                            plan->cells,
+                            *manifest,
+                            [](const std::vector<double>&) { return std::optional<double>{}; },
+                            {},
+                            clock_of(*image),
+                            copies_of(*image),
+                            nothing,
+                            sink,
                             {.labs = labs_or_all(options.labs)}};
   Verdict verdict;
   auto made = driver.make(
@@ -108,8 +116,10 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
 int show(const Options& options, const Verdict& verdict) {
   if (options.as_json) {
     json::array different;
-    for (const auto& [run, where] : verdict.different) different.push_back(json::object{{"run", run}, {"where", where}});
-    fmt::print("{}\n", json::serialize(json::object{{"runs", verdict.runs}, {"equal", verdict.equal}, {"different", different}}));
+    for (const auto& [run, where] : verdict.different)
+      different.push_back(json::object{{"run", run}, {"where", where}});
+    fmt::print("{}\n", json::serialize(
+                           json::object{{"runs", verdict.runs}, {"equal", verdict.equal}, {"different", different}}));
   } else {
     for (const auto& [run, where] : verdict.different) fmt::print("{}: {}\n", run, where);
     fmt::print("{}: {} of {} runs are the same, bit by bit\n", options.directory, verdict.equal, verdict.runs);
@@ -129,7 +139,8 @@ void add_verify(CLI::App& app, int& exit_code) {
   command->add_flag("--json", options->as_json, "print one JSON document");
   command->footer(
       "Example:\n  longhaul verify out/quick --cells 4\n"
-      "Exits with 0 when all is the same, with 3 when something differs. QEMU, kernel and programs must be those of the "
+      "Exits with 0 when all is the same, with 3 when something differs. QEMU, kernel and programs must be those of "
+      "the "
       "manifest.");
   command->callback([options, &exit_code] {
     watch_interrupts();

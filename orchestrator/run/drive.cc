@@ -97,8 +97,8 @@ Awaitable<Result<void>> Driver::connect() {
     emulated = emulated || facts.emulated;
     if (auto kept = ledger_.add_facts(node, facts); !kept) co_return kept;
     if (!anew->empty() && ledger_.manifest().version != facts.longhaul_version && ledger_.made() == 0)
-      emit(WarningEvent{
-          fmt::format("node {} runs longhaul {}, this is {}", node, facts.longhaul_version, ledger_.manifest().version)});
+      emit(WarningEvent{fmt::format("node {} runs longhaul {}, this is {}", node, facts.longhaul_version,
+                                    ledger_.manifest().version)});
   }
   wan_.set_emulated(emulated);
   co_return Result<void>{};
@@ -144,7 +144,8 @@ Awaitable<Result<void>> Driver::run_block(Block block) {
   while (!queue.empty()) {
     if (interrupted_) co_return interrupted_error();
     if (!nodes_.all_connected() || (stale_baseline_ && !alone)) {
-      if (ledger_.made() > 0 && !nodes_.all_connected()) emit(WarningEvent{"an agent is gone; waiting until it is back"});
+      if (ledger_.made() > 0 && !nodes_.all_connected())
+        emit(WarningEvent{"an agent is gone; waiting until it is back"});
       auto connected = co_await connect();
       if (!connected) co_return connected;
       if (alone) continue;

@@ -78,10 +78,10 @@ class Driver {
   Nodes nodes_;
   Wan wan_;
   Ledger ledger_;
-  std::vector<Link> links_;                     ///< by cell
-  std::vector<Link> block_links_;               ///< of the block, each once; empty: its cells cross nothing
-  bool in_place_ = false;                       ///< the block's impairment
-  bool stale_baseline_ = true;                  ///< degen may have forgotten what it subtracts
+  std::vector<Link> links_;        ///< by cell
+  std::vector<Link> block_links_;  ///< of the block, each once; empty: its cells cross nothing
+  bool in_place_ = false;          ///< the block's impairment
+  bool stale_baseline_ = true;     ///< degen may have forgotten what it subtracts
   std::string engine_;
   std::vector<std::int64_t> last_achieved_;  ///< before the next run
   std::optional<PlannedRun> prepared_for_;

@@ -23,7 +23,8 @@ void shorten(Parameters& parameters, const WorkloadSpec& workload, const char* n
   if (spec == nullptr || spec->kind != Kind::duration) return;
   const auto found = parameters.find(name);
   const auto asked = found != parameters.end() ? found->second : spec->fallback.value_or(Value{to.count()});
-  parameters.insert_or_assign(name, Value{std::min(std::get<std::int64_t>(asked), static_cast<std::int64_t>(to.count()))});
+  parameters.insert_or_assign(name,
+                              Value{std::min(std::get<std::int64_t>(asked), static_cast<std::int64_t>(to.count()))});
 }
 
 }  // namespace

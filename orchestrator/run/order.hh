@@ -20,9 +20,9 @@ namespace longhaul::orchestrator {
 /// processes' stacks lie (Mytkowicz and others, ASPLOS 2009), what is random. Cells of the same repetition share it:
 /// what is compared is paired.
 struct Variation {
-  std::uint64_t seed = 0;     ///< of the kernel's random numbers: netem's, ports, hashes
-  std::int64_t phase = 0;     ///< ns that the run begins later, against the kernel's tick
-  std::int64_t padding = 0;   ///< bytes that the processes' environments are longer
+  std::uint64_t seed = 0;    ///< of the kernel's random numbers: netem's, ports, hashes
+  std::int64_t phase = 0;    ///< ns that the run begins later, against the kernel's tick
+  std::int64_t padding = 0;  ///< bytes that the processes' environments are longer
 };
 BOOST_DESCRIBE_STRUCT(Variation, (), (seed, phase, padding))
 

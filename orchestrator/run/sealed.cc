@@ -83,11 +83,12 @@ std::vector<PlannedRun> SealedDriver::next_round() {
 Result<void> SealedDriver::make(const std::vector<PlannedRun>& runs, Take take,
                                 const std::function<bool()>& interrupted) const {
   return run_side_by_side(
-      runs, {.workers = options_.labs,
-             .make = [this](const PlannedRun& run,
-                            const std::function<bool()>& stopped) { return runner_(order(run), stopped); },
-             .take = [&](const PlannedRun& run, const Result<std::string>& said) { return take(run, record(run, said)); },
-             .interrupted = interrupted});
+      runs,
+      {.workers = options_.labs,
+       .make = [this](const PlannedRun& run,
+                      const std::function<bool()>& stopped) { return runner_(order(run), stopped); },
+       .take = [&](const PlannedRun& run, const Result<std::string>& said) { return take(run, record(run, said)); },
+       .interrupted = interrupted});
 }
 
 Result<void> SealedDriver::run(const std::function<bool()>& interrupted) {

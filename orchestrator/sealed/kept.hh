@@ -8,7 +8,8 @@
 
 namespace longhaul::orchestrator {
 
-/// Connects through another dialer once, and hands out what it has. Its connections do not end with those who have them.
+/// Connects through another dialer once, and hands out what it has. Its connections do not end with those who have
+/// them.
 class KeptDialer : public Dialer {
  public:
   explicit KeptDialer(Dialer& dialer) : dialer_(dialer) {}

@@ -64,7 +64,9 @@ struct Work {
 Result<Work> understand_order(const SealedOrder& order) {
   auto file = parse_campaign(order.campaign_file, order.campaign_text);
   if (!file) return tl::unexpected(file.error());
-  auto campaign = understand(std::move(*file), {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = workloads::catalog()});
+  auto campaign =
+      understand(std::move(*file),
+                 {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = workloads::catalog()});
   if (!campaign) return tl::unexpected(campaign.error());
   auto cells = expand(*campaign);
   if (!cells) return tl::unexpected(cells.error());
@@ -96,8 +98,15 @@ Awaitable<Result<void>> make_run(SealedOrder order, Testbed testbed, Dialer& dia
   Manifest manifest;
   manifest.seed = order.variation.seed;
   manifest.testbed = testbed;
-  Driver driver{work->campaign, work->cells, testbed, std::move(manifest), [](const std::vector<double>&) { return std::optional<double>{}; },
-                dialer,         journal,     sink,    {.attempts = 1, .short_windows = true, .padding = order.variation.padding}};
+  Driver driver{work->campaign,
+                work->cells,
+                testbed,
+                std::move(manifest),
+                [](const std::vector<double>&) { return std::optional<double>{}; },
+                dialer,
+                journal,
+                sink,
+                {.attempts = 1, .short_windows = true, .padding = order.variation.padding}};
   co_return co_await driver.run();
 }
 
@@ -155,7 +164,8 @@ int make_identities(const std::string& directory, const std::vector<std::string>
 int run(const std::vector<std::string>& words) {
   if (words.size() == 2 && words[1] == "serve") return serve();
   if (words.size() > 3 && words[1] == "identities") return make_identities(words[2], {words.begin() + 3, words.end()});
-  fmt::print(stderr, "longhaul-sealed is started inside a sealed lab (longhaul run --lab --clock virtual), not by hand.\n");
+  fmt::print(stderr,
+             "longhaul-sealed is started inside a sealed lab (longhaul run --lab --clock virtual), not by hand.\n");
   return static_cast<int>(ExitCode::usage);
 }
 

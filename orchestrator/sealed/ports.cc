@@ -37,7 +37,8 @@ std::uint32_t big_endian(const std::string& bytes, std::size_t at, std::size_t s
 }  // namespace
 
 void open_ports() {
-  for (const auto& [port, count] : {std::pair{lab::kSayPort, 1}, {lab::kEndPort, 1}, {lab::kKeepPort, 1}, {kSelector, 2}})
+  for (const auto& [port, count] :
+       {std::pair{lab::kSayPort, 1}, {lab::kEndPort, 1}, {lab::kKeepPort, 1}, {kSelector, 2}})
     check(::ioperm(port, static_cast<unsigned long>(count), 1), "asking for a port");
 }
 

@@ -279,7 +279,7 @@ TEST(CampaignWithLab, SurvivesTheDeathOfAMachine) {
   const auto campaign = directory.path() / "small.yaml";
   const auto out = directory.path() / "out";
   write_file(campaign, kCampaign);
-  auto process = start_longhaul({"run", campaign, "--lab", "--out", out}, directory.path() / "log");
+  auto process = start_longhaul({"run", campaign, "--lab", "--clock", "host", "--out", out}, directory.path() / "log");
   for (int i = 0; i < 300; ++i) {
     std::this_thread::sleep_for(200ms);
     if (!fs::exists(out / "results.db")) continue;
@@ -327,7 +327,7 @@ axes: {client_nodes: [1, 2]}
 fixed: {clients: 4, duration: 1s, work: 2ms}
 repeat: {min: 1}
 )");
-  const auto run = longhaul({"run", campaign, "--lab", "--topology", "compact", "--out", out});
+  const auto run = longhaul({"run", campaign, "--lab", "--clock", "host", "--topology", "compact", "--out", out});
   ASSERT_EQ(run.code, 0) << run.out << run.err;
   const auto store = results::Store::open(out, results::OpenMode::read);
   ASSERT_TRUE(store);

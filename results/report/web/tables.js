@@ -8,7 +8,7 @@ function renderMarks() {
   const soft = unique(data.cells.filter(cell => cell.transport === 'rdma' && cell.soft).map(cell => cell.provider));
   if (soft.length) chips.push(['software RDMA: ' + soft.join(', '), 'The kernel plays the adapter: these figures say nothing about a network card.']);
   const started = data.virtual_clock, byVirtual = data.clock !== 'host';
-  if (byVirtual) chips.push([data.clock_limits, started ? `An instruction takes ${2 ** started.shift} ns; processors are at most ${started.quantum} instructions apart; ${started.qemu}, image ${started.image}.` : 'Every instruction takes the same time.']);
+  if (byVirtual) chips.push([data.clock_limits, started ? `An instruction takes ${2 ** started.shift} ns; processors are at most ${started.quantum} instructions apart; ${started.qemu}, image ${started.image}.${started.check ? ` ${started.check.equal} of ${started.check.runs} runs that were made twice gave the same bits.` : ''}` : 'Every instruction takes the same time.']);
   if (data.emulated && data.clock !== 'virtual') chips.push(['emulated processors: absolute times describe the lab, not a network', 'At least one node ran under QEMU’s TCG.']);
   html('marks', chips.map(([text, title]) => `<span class="chip" title="${escaped(title)}">${escaped(text)}</span>`).join(''));
   const parts = [data.campaign.name, data.campaign.description, shortDate(data.campaign.started)].filter(text => text && text !== BLANK);
@@ -166,7 +166,7 @@ function renderNotes() {
     'Sockets are measured on the network interface of the RDMA device that they are compared with, so that both use the same link.'] : []),
     ...(data.cells.some(cell => cell.op === 'read') ? ['An RDMA read is timed whole, which is one round trip; it is plotted but not compared with sockets, whose figure is half of one.'] : []),
     ...(data.cells.some(cell => cell.soft) ? ['rxe and siw are software: the kernel does what a network card would do. Comparisons with them are of two protocol stacks in one kernel; they decide nothing about CPU use or speed of a card, and are never pooled with cards.'] : []),
-    ...(data.clock !== 'host' ? [`${data.clock === 'both' ? 'Some cells were' : 'All of it was'} ${data.clock_limits}. The same order gives the same figures to the last bit; repetitions differ in what may not matter (start phase, order, layout), and where a figure does not, its interval has no width.`] : []),
+    ...(data.clock !== 'host' ? [`${data.clock === 'both' ? 'Some cells were' : 'All of it was'} ${data.clock_limits}. The same order gives the same figures to the last bit; repetitions differ in what may not matter (start phase, order, layout), and where a figure does not, its interval has no width.${data.virtual_clock?.check ? ` ${data.virtual_clock.check.equal} of ${data.virtual_clock.check.runs} runs that were made twice gave the same bits.` : ''}`] : []),
     ...(noisyTimes() ? ['Processors were emulated (QEMU’s TCG): absolute times describe the lab, not a network. Timers are late there, so the tail of every distribution is the emulator’s.'] : []),
     'Logarithmic axes give 0 a place of its own at the left; the distance from there to the next value has no scale.',
   ];

@@ -1,0 +1,173 @@
+// Campaigns by a virtual clock: the same bits, however they come about.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sqlite3.h>
+
+#include <thread>
+
+#include "results/store/store.hh"
+#include "tests/lab/lab_fixture.hh"
+
+namespace longhaul::testing {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+constexpr const char* kCampaign = R"(name: sealed
+workload: latency
+series:
+  - {transport: rdma, provider: rxe}
+  - {transport: tcp, rival: rxe}
+axes: {delay: [0, 1ms]}
+fixed: {size: 1KiB, op: write, completion: poll}
+repeat: {min: 2, max: 2}
+)";
+constexpr std::size_t kRuns = 4 * 2;
+
+bool alive(pid_t process) {
+  const auto status = read_file("/proc/" + std::to_string(process) + "/status");
+  return !status.empty() && status.find("State:\tZ") == std::string::npos;
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> children;
+  const auto mark = "PPid:\t" + std::to_string(parent) + "\n";
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const auto status = read_file(entry.path() / "status");
+    if (status.find(mark) != std::string::npos) children.push_back(std::stoi(entry.path().filename()));
+  }
+  return children;
+}
+
+class Sealed : public ::testing::Test {
+ protected:
+  // One campaign, made once, is what all others are compared with.
+  static void SetUpTestSuite() {
+    directory_ = std::make_unique<TemporaryDirectory>();
+    write_file(campaign(), kCampaign);
+    const auto run = longhaul({"run", campaign(), "--lab", "--clock", "virtual", "--labs", "2", "--out", whole()});
+    ASSERT_EQ(run.code, 0) << run.out << run.err;
+  }
+  static void TearDownTestSuite() { directory_.reset(); }
+
+  static fs::path campaign() { return directory_->path() / "sealed.yaml"; }
+  static fs::path whole() { return directory_->path() / "whole"; }
+  static fs::path path(const char* name) { return directory_->path() / name; }
+
+  static std::vector<RunRecord> runs(const fs::path& directory) {
+    const auto store = results::Store::open(directory, results::OpenMode::read);
+    return store ? store->runs().value() : std::vector<RunRecord>{};
+  }
+
+ private:
+  static inline std::unique_ptr<TemporaryDirectory> directory_;
+};
+
+TEST_F(Sealed, DelaysAreAsAskedAndTheCampaignHasCheckedItself) {
+  const auto all = runs(whole());
+  ASSERT_EQ(all.size(), kRuns);
+  for (const auto& run : all) {
+    EXPECT_EQ(run.status, Status::ok) << run.message;
+    EXPECT_EQ(run.attempt, 0);
+    ASSERT_TRUE(run.virtual_clock);
+    EXPECT_EQ(run.virtual_clock->digest, samples_digest(run));
+    ASSERT_TRUE(run.path);
+    EXPECT_NEAR(static_cast<double>(run.path->forward.achieved), static_cast<double>(run.path->forward.asked), 10'000);
+    EXPECT_LT(run.path->forward.p99 - run.path->forward.achieved, 10'000);
+  }
+  const auto store = results::Store::open(whole(), results::OpenMode::read);
+  ASSERT_TRUE(store);
+  const auto manifest = store->manifest();
+  ASSERT_TRUE(manifest && manifest->virtual_clock && manifest->virtual_clock->check);
+  EXPECT_EQ(manifest->virtual_clock->check->runs, 3);
+  EXPECT_EQ(manifest->virtual_clock->check->equal, 3);
+  const auto page = read_file(whole() / "report.html");
+  EXPECT_NE(page.find("virtual clock"), std::string::npos);
+}
+
+TEST_F(Sealed, OneCopyAtATimeBesideABusyMachineGivesTheSameBytes) {
+  std::vector<Child> load;
+  for (int i = 0; i < 4; ++i) load.emplace_back(ChildOptions{.arguments = {"sh", "-c", "while :; do :; done"}});
+  const auto run =
+      longhaul({"run", campaign(), "--lab", "--clock", "virtual", "--labs", "1", "--out", path("alone")});
+  ASSERT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_EQ(read_file(path("alone") / "cells.csv"), read_file(whole() / "cells.csv"));
+  const auto compared = longhaul({"compare", whole(), path("alone")});
+  EXPECT_EQ(compared.code, 0) << compared.err;
+}
+
+TEST_F(Sealed, KilledAndResumedGivesTheSameBytes) {
+  const auto out = path("killed");
+  const std::vector<std::string> command{"run", campaign(), "--lab", "--clock", "virtual", "--out", out};
+  auto process = start_longhaul(command, path("log"));
+  for (int i = 0; i < 600 && runs(out).size() < 2; ++i) std::this_thread::sleep_for(100ms);
+  const auto made = runs(out).size();
+  ASSERT_GE(made, 2U) << read_file(path("log"));
+  // First a copy: its run is made again. Then all of it.
+  ASSERT_FALSE(children_of(process.pid()).empty());
+  ::kill(children_of(process.pid()).front(), SIGKILL);
+  for (int i = 0; i < 600 && runs(out).size() < made + 2; ++i) std::this_thread::sleep_for(100ms);
+  const auto copies = children_of(process.pid());
+  ::kill(process.pid(), SIGKILL);
+  ASSERT_TRUE(process.wait(10s));
+  for (int i = 0; i < 50 && std::any_of(copies.begin(), copies.end(), alive); ++i) std::this_thread::sleep_for(100ms);
+  EXPECT_FALSE(std::any_of(copies.begin(), copies.end(), alive)) << "a copy outlives its owner";
+  auto resume = command;
+  resume.emplace_back("--resume");
+  const auto run = longhaul(resume);
+  ASSERT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_EQ(runs(out).size(), kRuns);
+  EXPECT_EQ(read_file(out / "cells.csv"), read_file(whole() / "cells.csv"));
+}
+
+TEST_F(Sealed, SharesJoinedGiveTheSameBytes) {
+  const auto printed = longhaul({"run", campaign(), "--lab", "--shards", "2", "--out", path("share")});
+  ASSERT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(std::count(printed.out.begin(), printed.out.end(), '\n'), 2);
+  for (const char* share : {"1/2", "2/2"}) {
+    const auto run = longhaul({"shard", campaign(), "--share", share, "--labs", "2", "--out",
+                               path("share").string() + "." + std::string{share, 1}});
+    ASSERT_EQ(run.code, 0) << run.out << run.err;
+  }
+  const auto merged = longhaul({"merge", path("share.1"), path("share.2"), "--out", path("merged")});
+  ASSERT_EQ(merged.code, 0) << merged.err;
+  EXPECT_EQ(read_file(path("merged") / "cells.csv"), read_file(whole() / "cells.csv"));
+}
+
+TEST_F(Sealed, VerifyMakesItAgainAndNamesWhatDiffers) {
+  const auto good = longhaul({"verify", whole(), "--cells", "2"});
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_NE(good.out.find("4 of 4 runs are the same, bit by bit"), std::string::npos) << good.out;
+
+  fs::copy(whole(), path("forged"), fs::copy_options::recursive);
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((path("forged") / "results.db").c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database,
+                         "UPDATE runs SET document = json_set(document, '$.nodes.client.metrics.latency.value', 1.5) "
+                         "WHERE sequence = (SELECT MIN(sequence) FROM runs)",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(database);
+  const auto forged = longhaul({"verify", path("forged")});
+  EXPECT_EQ(forged.code, 3) << forged.err;
+  EXPECT_NE(forged.out.find("nodes.client.metrics.latency.value: 1.5"), std::string::npos) << forged.out;
+  EXPECT_NE(forged.out.find("7 of 8 runs"), std::string::npos) << forged.out;
+}
+
+TEST_F(Sealed, WhatContradictsItselfIsRefused) {
+  const auto refused = [](std::vector<std::string> words, const std::string& why) {
+    const auto run = longhaul(std::move(words));
+    EXPECT_EQ(run.code, 2) << run.out;
+    EXPECT_NE(run.err.find(why), std::string::npos) << run.err;
+  };
+  refused({"run", campaign(), "--lab", "--topology", "full", "--clock", "virtual", "--out", path("no")}, "--topology compact");
+  refused({"run", campaign(), "--inventory", "x.yml", "--clock", "virtual", "--out", path("no")}, "take --lab");
+  refused({"run", campaign(), "--lab", "--clock", "host", "--out", whole(), "--resume"}, "virtual clock");
+  refused({"run", campaign(), "--lab", "--shift", "2", "--out", whole(), "--resume"}, "--shift 1");
+  EXPECT_FALSE(fs::exists(path("no")));
+}
+
+}  // namespace
+}  // namespace longhaul::testing
