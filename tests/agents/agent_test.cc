@@ -102,6 +102,33 @@ TEST_F(Sessions, ReportsHowAProcessFailed) {
   });
 }
 
+TEST_F(Sessions, AChildsEnvironmentIsLongerByWhatIsAsked) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    std::vector<std::pair<int, int>> found;  // of the padding, of all
+    for (const std::int64_t padding : {0, 16, 4080, 65536}) {
+      auto request = script(fmt::format("p{}", padding), "environment");
+      request.padding = padding;
+      CO_OK(co_await controller.start(request));
+      CO_VALUE(event, co_await controller.next_event(request.run_id, 20s));
+      CO_REQUIRE(event.bench && event.bench->message);
+      std::pair<int, int> sizes;
+      CO_REQUIRE(std::sscanf(event.bench->message->c_str(), "%d of %d bytes", &sizes.first, &sizes.second) == 2);
+      EXPECT_EQ(sizes.first, padding);
+      found.push_back(sizes);
+    }
+    EXPECT_GT(found[1].second, found[0].second);
+    EXPECT_EQ(found[2].second - found[1].second, 4080 - 16);
+    EXPECT_EQ(found[3].second - found[1].second, 65536 - 16);
+    auto request = script("n", "environment");
+    request.padding = -1;
+    const auto refused = co_await controller.start(request);
+    CO_REQUIRE(!refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("expected 0 to 65536 bytes"));
+  });
+}
+
 TEST_F(Sessions, TellsItsClock) {
   open_agent();
   run([&]() -> Awaitable<void> {

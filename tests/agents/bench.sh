@@ -38,5 +38,7 @@ case $mode in
   spin) while :; do :; done ;;
   limits)
     emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"$(cat /proc/$$/limits /proc/$$/status /proc/$$/oom_score_adj | tr -s '\n\t ' ' ' | tr -d '\"')\"}" ;;
+  environment)
+    emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"${#LONGHAUL_PADDING} of $(wc -c </proc/$$/environ) bytes\"}" ;;
   descriptors) emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"$(readlink /proc/$$/fd/[1-9]* | tr '\n' ' ')\"}" ;;
 esac

@@ -65,6 +65,19 @@ TEST(BenchCommand, AServerIsToldByItsClient) {
               ElementsAre("/bench", "latency", "--listen", "--port=0", "--bind=10.0.0.1"));
 }
 
+TEST(BenchCommand, PaddingIsNoArgumentAndHasBounds) {
+  auto request = client();
+  const auto plain = *bench_command("/bench", request, catalog());
+  for (const std::int64_t padding : {0L, 16L, 65536L}) {
+    request.padding = padding;
+    EXPECT_EQ(*bench_command("/bench", request, catalog()), plain);
+  }
+  for (const std::int64_t padding : {-1L, 65537L, INT64_MIN, INT64_MAX}) {
+    request.padding = padding;
+    EXPECT_EQ(error(request), fmt::format("padding {}: expected 0 to 65536 bytes", padding));
+  }
+}
+
 TEST(BenchCommand, WhatRunsAloneHasNoPeer) {
   StartRequest request{.run_id = "r", .role = Role::local, .workload = "simulation"};
   request.parameters = {{"policy", Value{"mrrc:frequent=0.6"}}};
