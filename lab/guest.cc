@@ -194,10 +194,10 @@ std::string compact_setup(const GuestView& view) {
   const auto router = std::ranges::find(view.plan->nodes, Role::router, &PlannedNode::role);
   // The router is reached over an address of its own, apart from the measured path.
   std::string links = "link set lo up\n";
-  links += view.sealed
-               ? fmt::format("link add eth0 type veth peer name mgmt netns {}\n", kRouterNamespace)
-               : fmt::format("link add link eth0 name mgmt netns {} type macvlan mode bridge\n", kRouterNamespace);
+  if (view.sealed) links += fmt::format("link add eth0 type veth peer name mgmt netns {}\n", kRouterNamespace);
   links += "link set eth0 up\naddress add 10.0.2.15/24 dev eth0\n";
+  if (!view.sealed)
+    links += fmt::format("link add link eth0 name mgmt netns {} type macvlan mode bridge\n", kRouterNamespace);
   for (const LinkEnd& end : ends)
     // Wildcard listens of rdma_cm fail with EADDRINUSE when two namespaces give out the same ifindex.
     links += fmt::format("link add {} index {} address {} mtu {} type veth peer name {} address {} mtu {} netns {}\n",

@@ -355,7 +355,10 @@ Result<std::optional<std::string>> try_sealed(const SealedImage& image, const st
   }
   if (ended->signal == SIGKILL || ended->signal == SIGTERM) return std::nullopt;
   if (ended->code != kEndCode) return fail("a copy of the sealed lab died: {}{}", ended->text(), vm.why());
-  return read_all(vm.said.get());
+  auto said = read_all(vm.said.get());
+  // A QEMU that cannot begin ends with the same code.
+  if (said.empty()) return fail("a copy of the sealed lab ended without a word{}", vm.why());
+  return said;
 }
 
 }  // namespace

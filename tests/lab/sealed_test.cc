@@ -90,8 +90,7 @@ TEST_F(Sealed, DelaysAreAsAskedAndTheCampaignHasCheckedItself) {
 TEST_F(Sealed, OneCopyAtATimeBesideABusyMachineGivesTheSameBytes) {
   std::vector<Child> load;
   for (int i = 0; i < 4; ++i) load.emplace_back(ChildOptions{.arguments = {"sh", "-c", "while :; do :; done"}});
-  const auto run =
-      longhaul({"run", campaign(), "--lab", "--clock", "virtual", "--labs", "1", "--out", path("alone")});
+  const auto run = longhaul({"run", campaign(), "--lab", "--clock", "virtual", "--labs", "1", "--out", path("alone")});
   ASSERT_EQ(run.code, 0) << run.out << run.err;
   EXPECT_EQ(read_file(path("alone") / "cells.csv"), read_file(whole() / "cells.csv"));
   const auto compared = longhaul({"compare", whole(), path("alone")});
@@ -162,7 +161,8 @@ TEST_F(Sealed, WhatContradictsItselfIsRefused) {
     EXPECT_EQ(run.code, 2) << run.out;
     EXPECT_NE(run.err.find(why), std::string::npos) << run.err;
   };
-  refused({"run", campaign(), "--lab", "--topology", "full", "--clock", "virtual", "--out", path("no")}, "--topology compact");
+  refused({"run", campaign(), "--lab", "--topology", "full", "--clock", "virtual", "--out", path("no")},
+          "--topology compact");
   refused({"run", campaign(), "--inventory", "x.yml", "--clock", "virtual", "--out", path("no")}, "take --lab");
   refused({"run", campaign(), "--lab", "--clock", "host", "--out", whole(), "--resume"}, "virtual clock");
   refused({"run", campaign(), "--lab", "--shift", "2", "--out", whole(), "--resume"}, "--shift 1");

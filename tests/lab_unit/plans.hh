@@ -16,6 +16,19 @@ inline Plan plan_of(Topology topology, unsigned clients = 1) {
   return make_plan(options);
 }
 
+/// As lab/sealed.cc asks for it: no ports, no directory.
+inline Plan sealed_plan(unsigned clients = 1) {
+  PlanOptions options{.topology = Topology::compact,
+                      .clients = clients,
+                      .cores = 3,
+                      .directory = {},
+                      .disk = {},
+                      .programs = {"longhaul-agent", "longhaul-bench", "degen", "longhaul-sealed"},
+                      .sealed = true};
+  options.host_ports.resize(ports_needed(options.topology, clients));
+  return make_plan(options);
+}
+
 inline std::string file_of(const PlannedMachine& machine, const std::string& path) {
   for (const OverlayFile& file : machine.files)
     if (file.path == path) return file.bytes;
