@@ -25,6 +25,7 @@ struct RunOptions {
   int quantum = 1000;
   std::size_t labs = 0;  ///< copies side by side; 0: one a processor
   std::size_t share = 0, shares = 1;
+  bool print_shards = false;  ///< the commands that make the shares, and nothing else
   bool plan = false;
   bool as_json = false;
 };

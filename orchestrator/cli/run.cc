@@ -212,7 +212,11 @@ int run(RunOptions options) {
         {.message = "expected either --lab (a testbed of micro-VMs on this machine) or --inventory FILE"},
         options.as_json);
 
-  if (options.shares > 1) {
+  if (options.print_shards) {
+    if (options.clock == kHostClock)
+      return report_error({.message = "--shards with --clock host: only runs by a virtual clock need nothing of each "
+                                      "other; take --clock virtual"},
+                          options.as_json);
     if (auto clock = settle_clock({.asked = kVirtualClock, .lab = options.lab, .topology = options.topology}); !clock)
       return report_error(clock.error(), options.as_json);
     for (const auto& command : shard_commands(options)) fmt::print("{}\n", command);
@@ -272,9 +276,12 @@ void add_run(CLI::App& app, int& exit_code) {
                    "without it virtual where the lab is emulated")
       ->type_name("host|virtual");
   command->add_option("--labs", options->labs, "by a virtual clock: copies side by side; without it one a processor");
-  command->add_option("--shards", options->shares,
-                      "by a virtual clock: print so many commands that together make the campaign, on any machines; "
-                      "longhaul merge joins what they give");
+  auto* shards =
+      command
+          ->add_option("--shards", options->shares,
+                       "by a virtual clock: print so many commands that together make the campaign, on any machines; "
+                       "longhaul merge joins what they give")
+          ->check(CLI::Range(1, 100000));
   command->add_option("--shift", options->shift, "by a virtual clock: an instruction takes 2^N ns")
       ->check(CLI::Range(0, 2))
       ->capture_default_str();
@@ -298,7 +305,10 @@ void add_run(CLI::App& app, int& exit_code) {
       "  longhaul run campaigns/quick.yaml --inventory $(longhaul lab status --json | jq -r .labs[0].inventory) --out "
       "out/quick\n"
       "Exits with 0 when every cell is ok, limited or unsupported, with 3 when one was refused or failed.");
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  command->callback([options, shards, &exit_code] {
+    options->print_shards = shards->count() > 0;
+    exit_code = run(*options);
+  });
 }
 
 }  // namespace longhaul::orchestrator

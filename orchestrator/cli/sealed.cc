@@ -14,6 +14,11 @@ namespace {
 constexpr std::int64_t kWallPerVirtual = 60;
 constexpr auto kWallGrace = std::chrono::minutes{5};
 
+// A shard's directory may be anything.
+tl::unexpected<Error> by_the_hosts_clock() {
+  return refuse("it was begun by the host's clock; go on with longhaul run --clock host, or take another --out");
+}
+
 }  // namespace
 
 Result<std::string> settle_clock(const ClockQuestion& question) {
@@ -22,19 +27,26 @@ Result<std::string> settle_clock(const ClockQuestion& question) {
     return refuse("--clock {}: expected virtual or host", question.asked);
   if (virtually && !question.lab)
     return refuse("--clock virtual is a lab's: machines of an inventory have clocks of their own; take --lab");
-  if (virtually && question.topology == "full")
-    return refuse("--clock virtual with --topology full: a virtual clock is one machine's; take --topology compact");
+  const bool several = question.topology == "full" || question.topology == "systems";
+  if (virtually && several)
+    return refuse("--clock virtual with --topology {}: a virtual clock is one machine's; take --topology compact",
+                  question.topology);
   if (question.begun && !question.asked.empty() && *question.begun != question.asked)
     return refuse("the campaign was begun by the {} clock, now --clock is {}; leave it out, or take another --out",
                   *question.begun, question.asked);
+  if (question.begun == kVirtualClock && (!question.lab || several))
+    return refuse(
+        "the campaign was begun by the virtual clock, which only a lab of one machine has; go on with --lab{}",
+        several ? " --topology compact" : "");
   if (question.begun) return *question.begun;
   if (!question.asked.empty()) return question.asked;
-  if (!question.lab || question.topology == "full") return std::string{kHostClock};
+  if (!question.lab || several) return std::string{kHostClock};
   return std::string{};
 }
 
 // Results of another image are no results of this one.
 Result<void> check_image(const Manifest& earlier, const lab::SealedImage& image) {
+  if (!earlier.virtual_clock) return by_the_hosts_clock();
   const auto now = testbed_clock_of(image);
   const auto& then = *earlier.virtual_clock;
   const auto other = [](const char* what, const std::string& was, const std::string& is) {
@@ -44,13 +56,14 @@ Result<void> check_image(const Manifest& earlier, const lab::SealedImage& image)
         what, was, is);
   };
   if (then.qemu != now.qemu) return other("QEMU", then.qemu, now.qemu);
-  if (then.kernel != now.kernel) return other("kernel", then.kernel, now.kernel);
+  if (then.kernel != now.kernel) return other("the kernel", then.kernel, now.kernel);
   if (then.programs != now.programs) return other("the programs", then.programs, now.programs);
   if (then.image != now.image) return other("the lab", then.image, now.image);
   return {};
 }
 
 Result<void> check_clock(const Manifest& earlier, int shift, int quantum) {
+  if (!earlier.virtual_clock) return by_the_hosts_clock();
   const auto& then = *earlier.virtual_clock;
   if (then.shift != shift || then.quantum != quantum)
     return refuse("it was begun with --shift {} --quantum {}, now they are {} and {}; give those of then", then.shift,

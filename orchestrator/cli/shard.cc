@@ -5,9 +5,9 @@
 
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/interrupt.hh"
+#include "orchestrator/cli/merge.hh"
 #include "orchestrator/cli/sealed.hh"
 #include "orchestrator/events/sinks.hh"
-#include "results/compare/records.hh"
 #include "results/report/report.hh"
 
 namespace longhaul::orchestrator {
@@ -50,85 +50,8 @@ int shard(RunOptions options, const std::string& share) {
   return 0;
 }
 
-// What two parts must have in common.
-Result<void> check_alike(const Manifest& first, const Manifest& other) {
-  if (!first.virtual_clock || !other.virtual_clock)
-    return refuse("it was measured by the host's clock: only parts by a virtual clock are one campaign");
-  if (first.campaign_text != other.campaign_text) return refuse("it is of another campaign");
-  if (first.seed != other.seed) return refuse("its seed is {}, not {}", other.seed, first.seed);
-  const auto& a = *first.virtual_clock;
-  const auto& b = *other.virtual_clock;
-  if (a.shift != b.shift || a.quantum != b.quantum)
-    return refuse("its clock is another: shift {}, quantum {}", b.shift, b.quantum);
-  if (a.qemu != b.qemu) return refuse("its QEMU is {}, not {}", b.qemu, a.qemu);
-  if (a.image != b.image) return refuse("its lab is {}, not {}: other programs, or another kernel", b.image, a.image);
-  return {};
-}
-
-// Adds what a part has; a run that is there already must be the same.
-Result<void> add_part(results::Store& whole, std::map<std::string, RunRecord>& known, const results::Store& part) {
-  const auto facts = part.facts();
-  if (!facts) return tl::unexpected(facts.error());
-  for (const auto& [digest, one] : *facts)
-    if (auto kept = whole.add_facts(digest, one); !kept) return kept;
-  const auto runs = part.runs();
-  if (!runs) return tl::unexpected(runs.error());
-  for (const auto& run : *runs) {
-    const auto found = known.find(run.run_id);
-    if (found == known.end()) {
-      if (auto kept = whole.add_run(run); !kept) return kept;
-      known.emplace(run.run_id, run);
-      continue;
-    }
-    // What was not measured has only times of the host's.
-    if (run.nodes.empty() && found->second.nodes.empty()) continue;
-    if (const auto where = results::first_difference(found->second, run); !where.empty())
-      return fail("run {} is there twice and not the same: {}", run.run_id, where);
-  }
-  return {};
-}
-
-Result<void> merge(const MergeOptions& options) {
-  if (auto fresh = check_new(options.out); !fresh) return fresh;
-  std::vector<results::Store> parts;
-  std::optional<Manifest> manifest;
-  for (const auto& directory : options.parts) {
-    auto part = results::Store::open(directory, results::OpenMode::read);
-    if (!part) return tl::unexpected(part.error());
-    const auto its = part->manifest();
-    if (!its) return tl::unexpected(its.error());
-    if (auto alike = check_alike(manifest.value_or(*its), *its); !alike)
-      return refuse("{}: {}", directory, alike.error().message);
-    if (!manifest) {
-      manifest = *its;
-    } else {
-      manifest->wall += its->wall;
-      manifest->measuring += its->measuring;
-      manifest->started = std::min(manifest->started, its->started);
-      // Whole when every part is.
-      manifest->finished =
-          its->finished == 0 || manifest->finished == 0 ? 0 : std::max(manifest->finished, its->finished);
-      if (const auto& check = its->virtual_clock->check) {
-        auto& all =
-            manifest->virtual_clock->check ? *manifest->virtual_clock->check : manifest->virtual_clock->check.emplace();
-        all.runs += check->runs;
-        all.equal += check->equal;
-        all.different.insert(all.different.end(), check->different.begin(), check->different.end());
-      }
-    }
-    parts.push_back(std::move(*part));
-  }
-  auto whole = results::Store::open(options.out, results::OpenMode::create);
-  if (!whole) return tl::unexpected(whole.error());
-  std::map<std::string, RunRecord> known;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (auto added = add_part(*whole, known, parts[i]); !added)
-      return fail("{}: {}", options.parts[i], added.error().message);
-  return whole->save_manifest(*manifest);
-}
-
 int merge_and_report(const MergeOptions& options) {
-  if (auto merged = merge(options); !merged) return report_error(merged.error(), options.as_json);
+  if (auto merged = merge(options.parts, options.out); !merged) return report_error(merged.error(), options.as_json);
   const auto written = results::write_report(options.out, results_vocabulary());
   if (!written) return report_error(written.error(), options.as_json);
   for (const auto& file : written->files) fmt::print("{}\n", file.string());
