@@ -33,6 +33,12 @@ std::vector<Link> distinct_paths(const std::vector<Link>& links) {
   return result;
 }
 
+// Records tell the topology of what is driven, whatever the manifest was begun with.
+Manifest of_testbed(Manifest manifest, const Testbed& testbed) {
+  manifest.testbed = testbed;
+  return manifest;
+}
+
 }  // namespace
 
 Driver::Driver(const Campaign& campaign, const std::vector<CampaignCell>& cells, const Testbed& testbed,
@@ -45,7 +51,8 @@ Driver::Driver(const Campaign& campaign, const std::vector<CampaignCell>& cells,
       options_(options),
       nodes_(testbed, dialer, [this] { return interrupted_; }),
       wan_(nodes_, router_of(testbed)),
-      ledger_(campaign, cells, std::move(manifest), std::move(precision), journal, sink, options.attempts) {}
+      ledger_(campaign, cells, of_testbed(std::move(manifest), testbed), std::move(precision), journal, sink,
+              options.attempts) {}
 
 Awaitable<Result<void>> Driver::run() {
   auto outcome = co_await drive();

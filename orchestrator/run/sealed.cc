@@ -55,9 +55,12 @@ RunRecord SealedDriver::record(const PlannedRun& planned, const Result<std::stri
     record.message = saying.error().message;
   } else if (saying->records.empty()) {
     record.message = saying->trouble.empty() ? "the copy of the sealed lab said nothing" : saying->trouble;
+  } else if (const auto& told = saying->records.back(); told.cell_id != record.cell_id) {
+    record.message = fmt::format("the copy of the sealed lab made cell {}, not {}", told.cell_id, record.cell_id);
   } else {
     const auto facts = std::move(record.facts);
     record = std::move(saying->records.back());
+    record.repetition = planned.repetition;
     record.attempt = planned.attempt;
     record.run_id = run_id(cells_[planned.cell], planned);
     record.facts = facts;
@@ -106,7 +109,10 @@ Result<void> SealedDriver::run(const std::function<bool()>& interrupted) {
     if (auto saved = ledger_.save(); outcome && !saved) outcome = saved;
     if (!outcome) return outcome;
   }
-  if (auto checked = check_again(digests, interrupted); !checked) return checked;
+  if (auto checked = check_again(digests, interrupted); !checked) {
+    if (auto saved = ledger_.save(); !saved) return saved;
+    return checked;
+  }
   ledger_.manifest().finished = wall_now();
   return ledger_.save();
 }

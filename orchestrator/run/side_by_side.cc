@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <thread>
 
@@ -28,9 +29,14 @@ class Work {
       waiting_.pop_front();
       ++busy_;
       lock.unlock();
-      auto said = options_.make(run, [this] { return stopped_.load(); });
-      lock.lock();
-      said_.emplace_back(run, std::move(said));
+      try {
+        auto said = options_.make(run, [this] { return stopped_.load(); });
+        lock.lock();
+        said_.emplace_back(run, std::move(said));
+      } catch (...) {
+        if (!lock.owns_lock()) lock.lock();
+        if (!broken_) broken_ = std::current_exception();
+      }
       --busy_;
       change_.notify_all();
     }
@@ -38,7 +44,9 @@ class Work {
 
   Result<void> take_all() {
     std::unique_lock lock{mutex_};
-    while (!over()) {
+    for (;;) {
+      if (broken_) std::rethrow_exception(broken_);
+      if (over()) return {};
       if (options_.interrupted()) return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
       if (said_.empty()) {
         change_.wait_for(lock, kGlance);
@@ -55,7 +63,6 @@ class Work {
       if (*another) waiting_.push_back(**another);
       change_.notify_all();
     }
-    return {};
   }
 
   void stop() {
@@ -72,6 +79,7 @@ class Work {
   std::condition_variable change_;
   std::deque<PlannedRun> waiting_;
   std::deque<std::pair<PlannedRun, Result<std::string>>> said_;
+  std::exception_ptr broken_;  // what a worker's run threw
   std::size_t busy_ = 0;
   std::atomic<bool> stopped_ = false;
 };
@@ -81,12 +89,13 @@ class Work {
 Result<void> run_side_by_side(const std::vector<PlannedRun>& runs, const SideBySide& options) {
   Work work{runs, options};
   std::vector<std::jthread> workers;
-  for (std::size_t i = 0; i < std::min(std::max<std::size_t>(options.workers, 1), runs.size()); ++i)
-    workers.emplace_back([&work] { work.help(); });
+  // Told before they are waited for, also where one cannot be started.
   struct Stop {
     Work& work;
     ~Stop() { work.stop(); }
   } const at_the_end{work};
+  for (std::size_t i = 0; i < std::min(std::max<std::size_t>(options.workers, 1), runs.size()); ++i)
+    workers.emplace_back([&work] { work.help(); });
   return work.take_all();
 }
 

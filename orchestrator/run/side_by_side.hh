@@ -23,7 +23,8 @@ struct SideBySide {
   std::function<bool()> interrupted;
 };
 
-/// Makes all runs. An error is that of `take`, or ExitCode::interrupted; what is under way is ended then.
+/// Makes all runs. An error is that of `take`, or ExitCode::interrupted; what is under way is ended then. What `make` or
+/// `take` throws (a broken environment) ends it all likewise and is thrown here.
 Result<void> run_side_by_side(const std::vector<PlannedRun>& runs, const SideBySide& options);
 
 }  // namespace longhaul::orchestrator

@@ -1,0 +1,152 @@
+#include "orchestrator/run/order.hh"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "tests/orchestrator/copies.hh"
+#include "tests/orchestrator/fixture.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+using ::testing::HasSubstr;
+
+auto members(const Variation& variation) {
+  return std::tuple{variation.seed, variation.phase, variation.padding};
+}
+
+// A campaign measured today must be the same when it is made again by a later longhaul.
+TEST(Variation, IsTheSameForever) {
+  EXPECT_EQ(members(vary(1, 0, 0)), (std::tuple{15536814552842731488U, 1557505, 2768}));
+  EXPECT_EQ(members(vary(1, 1, 0)), (std::tuple{13451330216881561764U, 1746852, 960}));
+  EXPECT_EQ(members(vary(7, 5, 2)), (std::tuple{15850070899127682038U, 146744, 3760}));
+}
+
+TEST(Variation, DiffersByRepetitionAttemptAndSeed) {
+  std::set<std::uint64_t> seeds;
+  std::set<std::int64_t> phases, paddings;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    for (int repetition = 0; repetition < 20; ++repetition)
+      for (int attempt = 0; attempt < 3; ++attempt) {
+        const auto variation = vary(seed, repetition, attempt);
+        EXPECT_EQ(members(variation), members(vary(seed, repetition, attempt)));
+        seeds.insert(variation.seed);
+        phases.insert(variation.phase);
+        paddings.insert(variation.padding);
+      }
+  EXPECT_EQ(seeds.size(), 180U);
+  EXPECT_GT(phases.size(), 170U);
+  EXPECT_GT(paddings.size(), 80U);
+}
+
+TEST(Variation, PhaseIsBelowATickAndPaddingMovesAStackWithinAPage) {
+  std::int64_t latest = 0, longest = 0;
+  for (int repetition = 0; repetition < 500; ++repetition) {
+    const auto variation = vary(9, repetition, 0);
+    EXPECT_GE(variation.phase, 0);
+    EXPECT_LT(variation.phase, 4'000'000);
+    EXPECT_GE(variation.padding, 0);
+    EXPECT_LT(variation.padding, 4096);
+    EXPECT_EQ(variation.padding % 16, 0);
+    latest = std::max(latest, variation.phase);
+    longest = std::max(longest, variation.padding);
+  }
+  EXPECT_GT(latest, 3'900'000) << "all of a tick is used";
+  EXPECT_GT(longest, 4000) << "all of a page is used";
+}
+
+TEST(Order, ComesOutOfItsDocumentAsItWentIn) {
+  const SealedOrder order{.campaign_file = "c.yaml",
+                          .campaign_text = "name: \"n\"\n# \xc3\xa9\t\\\n",
+                          .clock = "virtual",
+                          .cell_id = "abc",
+                          .repetition = 3,
+                          .attempt = 2,
+                          .variation = {.seed = 0xffffffffffffffffU, .phase = 5, .padding = 16},
+                          .limit = 60'000'000'000};
+  const auto again = order_from_json(to_json(order));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(to_json(*again), to_json(order));
+  EXPECT_EQ(again->campaign_text, order.campaign_text);
+  EXPECT_EQ(again->variation.seed, order.variation.seed);
+  EXPECT_EQ(again->repetition, 3);
+  EXPECT_FALSE(order_from_json("{"));
+  EXPECT_FALSE(order_from_json(R"({"cell_id":"x"})"));
+}
+
+TEST(Saying, IsUnderstoodAsItWasSaid) {
+  NodeFacts facts;
+  facts.hostname = "h";
+  const auto first = testing::measured({.cell_id = "one", .variation = {.seed = 1}});
+  const auto second = testing::measured({.cell_id = "two", .repetition = 4, .variation = {.seed = 2}});
+  const auto saying =
+      understand_saying(say_facts("client", facts) + "[    0.1] a kernel's line\n\n" + say_record(first) + "records\n" +
+                        say_record(second) + say_trouble("it broke\nin two lines"));
+  ASSERT_TRUE(saying) << saying.error().message;
+  ASSERT_EQ(saying->facts.size(), 1U);
+  EXPECT_EQ(saying->facts.at("client").hostname, "h");
+  ASSERT_EQ(saying->records.size(), 2U);
+  EXPECT_EQ(saying->records[0].cell_id, "one");
+  EXPECT_EQ(saying->records[1].run_id, "two/4/0");
+  EXPECT_EQ(samples_digest(saying->records[1]), samples_digest(second));
+  EXPECT_EQ(saying->trouble, "it broke in two lines");
+}
+
+TEST(Saying, ThatIsCutOffIsAnErrorThatSaysSo) {
+  const auto whole = say_record(testing::measured({.cell_id = "one"}));
+  const auto cut = understand_saying(whole.substr(0, whole.size() / 2));
+  ASSERT_FALSE(cut);
+  EXPECT_THAT(cut.error().message, HasSubstr("the sealed lab's record: "));
+  const auto facts = understand_saying("facts client {\"hostname\":\n");
+  ASSERT_FALSE(facts);
+  EXPECT_THAT(facts.error().message, HasSubstr("the sealed lab's facts: "));
+  EXPECT_FALSE(understand_saying("facts client\n"));
+  const auto without_newline = understand_saying(whole.substr(0, whole.size() - 1));
+  ASSERT_TRUE(without_newline);
+  EXPECT_EQ(without_newline->records.size(), 1U);
+  EXPECT_TRUE(understand_saying(""));
+}
+
+std::int64_t number(const Parameters& parameters, const char* name) {
+  return std::get<std::int64_t>(parameters.at(name));
+}
+
+TEST(ShortWindow, IsNeverLongerThanAskedFor) {
+  const auto asked = shorten_window({{"duration", Value{20'000'000}}, {"warmup", Value{0}}}, testing::ping(),
+                                    std::chrono::milliseconds{200});
+  EXPECT_EQ(number(asked, "duration"), 20'000'000);
+  EXPECT_EQ(number(asked, "warmup"), 0);
+  // ... nor than without a word: the parameters' own values are 1 s and 100 ms.
+  const auto silent = shorten_window({}, testing::ping(), std::chrono::seconds{1});
+  EXPECT_EQ(number(silent, "duration"), 1'000'000'000);
+  EXPECT_EQ(number(silent, "warmup"), 100'000'000);
+}
+
+TEST(ShortWindow, GrowsWithTheRoundTrip) {
+  const auto near = shorten_window({}, testing::ping(), Nanoseconds{0});
+  EXPECT_EQ(number(near, "duration"), 64'000'000);
+  EXPECT_EQ(number(near, "warmup"), 8'000'000);
+  const auto far = shorten_window({}, testing::ping(), std::chrono::milliseconds{10});
+  EXPECT_EQ(number(far, "duration"), 224'000'000);
+  EXPECT_EQ(number(far, "warmup"), 48'000'000);
+}
+
+TEST(ShortWindow, LeavesEverythingElseAlone) {
+  const Parameters solo{{"capacity", Value{8192}}, {"policy", Value{"lru"}}};
+  EXPECT_EQ(shorten_window(solo, testing::solo(), std::chrono::milliseconds{1}), solo);
+  EXPECT_EQ(shorten_window({}, testing::solo(), std::chrono::milliseconds{1}), Parameters{});
+  auto with = shorten_window({{"size", Value{64}}, {"min_samples", Value{500}}, {"duration", Value{900'000'000}}},
+                             testing::ping(), Nanoseconds{0});
+  EXPECT_EQ(number(with, "size"), 64);
+  EXPECT_EQ(number(with, "min_samples"), 500);
+  EXPECT_EQ(with.size(), 4U);
+  // What is called a duration but is none.
+  auto odd = testing::ping();
+  for (auto& parameter : odd.parameters)
+    if (parameter.name == "duration") parameter.kind = Kind::count;
+  EXPECT_EQ(number(shorten_window({{"duration", Value{900'000'000}}}, odd, Nanoseconds{0}), "duration"), 900'000'000);
+}
+
+}  // namespace
+}  // namespace longhaul::orchestrator
