@@ -65,6 +65,9 @@ struct WorkloadSpec {
   std::function<std::optional<double>(const Parameters&)> predict;
   /// Where no parameter `duration` says it: how long the window stays open, roughly and on a slow machine.
   std::function<Nanoseconds(const Parameters&)> lasts = {};
+  /// A window that is shorter than asked gives the same answer, if by fewer samples: by a virtual clock it is
+  /// shortened.
+  bool window_may_shrink = true;
 };
 
 /// Whether it is one process on one node: no peer, no path, no WAN.

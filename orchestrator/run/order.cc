@@ -85,6 +85,7 @@ Result<Saying> understand_saying(std::string_view said) {
 }
 
 Parameters shorten_window(Parameters parameters, const WorkloadSpec& workload, Nanoseconds round_trip) {
+  if (!workload.window_may_shrink) return parameters;
   shorten(parameters, workload, "duration", kWindow + kRoundTrips * round_trip);
   shorten(parameters, workload, "warmup", kWarmUp + kWarmRoundTrips * round_trip);
   return parameters;

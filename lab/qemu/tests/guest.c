@@ -8,6 +8,7 @@
 //   timers     each processor sleeps, with the others idle and with the others busy
 //   wake       each pair exchanges 1000 bytes through pipes: whoever waits sleeps
 //   busy=N     N processors count for a virtual second; busy=N/MS: for MS virtual milliseconds
+//   pause      stops the machine while the other processors count: none of them gets any further until it goes on
 //   sum        the digest of all that was measured so far
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -209,7 +210,7 @@ static volatile int stop;
 static void keep_busy(struct task *task)
 {
     while (!stop)
-        ++task->count;
+        ++*(volatile int64_t *)&task->count;
 }
 
 static void sleep_often(struct task *task)
@@ -332,6 +333,35 @@ static void test_busy(int count, int milliseconds)
     say("\n");
 }
 
+// --- pause ---
+
+static void test_pause(void)
+{
+    struct task tasks[processors_at_most];
+    stop = 0;
+    for (int i = 1; i < processors; ++i) {
+        tasks[i] = (struct task){.run = keep_busy, .processor = i};
+        begin(&tasks[i]);
+    }
+    for (int64_t until = stamp() + 10000000; stamp() < until;)
+        ;
+    volatile int64_t *counts[processors_at_most];
+    for (int i = 1; i < processors; ++i)
+        counts[i] = &tasks[i].count;
+    const int64_t before = stamp();
+    outb(1, 0x505);
+    const int64_t after = stamp();
+    say("pause took_ns=%ld counts=", (long)(after - before));
+    for (int i = 1; i < processors; ++i) {
+        say("%s%ld", i > 1 ? "," : "", (long)*counts[i]);
+        mix(*counts[i]);
+    }
+    say("\n");
+    stop = 1;
+    for (int i = 1; i < processors; ++i)
+        pthread_join(tasks[i].thread, NULL);
+}
+
 // --- the order ---
 
 // (insb() of sys/io.h does not tell the compiler that it writes to memory.)
@@ -387,6 +417,8 @@ int main(void)
             test_timers(1);
         } else if (strcmp(word, "wake") == 0)
             test_wake();
+        else if (strcmp(word, "pause") == 0)
+            test_pause();
         else if (sscanf(word, "busy=%d/%d", &count, &milliseconds) >= 1)
             test_busy(count, milliseconds);
         else if (strcmp(word, "sum") == 0)

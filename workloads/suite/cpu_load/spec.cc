@@ -95,6 +95,7 @@ WorkloadSpec spec() {
       .needs = needs,
       .plot_axis = "size",
       .predict = {},
+      .window_may_shrink = false,  // the application must run some times in it
   };
 }
 
