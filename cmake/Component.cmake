@@ -15,7 +15,7 @@ target_compile_options(longhaul_options INTERFACE
 target_compile_options(longhaul_options INTERFACE -Wno-missing-field-initializers)
 # GCC 12 reports false positives of these three inside the standard library when it optimises.
 target_compile_options(longhaul_options INTERFACE -Wno-error=restrict -Wno-error=maybe-uninitialized -Wno-error=dangling-pointer)
-target_compile_definitions(longhaul_options INTERFACE SPDLOG_FMT_EXTERNAL BOOST_ASIO_NO_DEPRECATED)
+target_compile_definitions(longhaul_options INTERFACE SPDLOG_FMT_EXTERNAL BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION)
 target_link_libraries(longhaul_options INTERFACE Threads::Threads)
 find_program(LLD ld.lld)
 if(LLD)
@@ -121,7 +121,7 @@ function(longhaul_test name)
   add_executable(test_${name} ${ARG_SOURCES})
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR})
   _longhaul_link(test_${name} ${ARG_DEPS})
-  target_link_libraries(test_${name} PRIVATE GTest::gmock GTest::gtest_main ${ARG_LIBS})
+  target_link_libraries(test_${name} PRIVATE gmock gtest_main gtest ${ARG_LIBS})
   target_compile_definitions(test_${name} PRIVATE LONGHAUL_SOURCE_DIR="${CMAKE_SOURCE_DIR}" LONGHAUL_BINARY_DIR="${CMAKE_BINARY_DIR}")
   # A test's time goes into compiling it: without optimisation that is a quarter less.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O0>)

@@ -1,4 +1,5 @@
-# Every library comes from a Debian 12 package (scripts/packages.txt).
+# Every library comes from a package of Debian 12 or 13 (scripts/packages.txt). What only tests and benchmarks use (GoogleTest,
+# Google Benchmark, UCX) is linked by name where it is used: the demonstration is built without.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED)
@@ -8,7 +9,6 @@ find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS json)
-find_package(GTest REQUIRED)
 
 pkg_check_modules(ibverbs REQUIRED IMPORTED_TARGET libibverbs)
 pkg_check_modules(rdmacm REQUIRED IMPORTED_TARGET librdmacm)

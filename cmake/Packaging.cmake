@@ -1,8 +1,9 @@
-# What `cmake --install` puts where, and the four Debian packages that are made of it (scripts/package):
+# What `cmake --install` puts where, and the Debian packages that are made of it (scripts/package):
 #   longhaul         the orchestrator, the lab, campaigns, the Ansible collection: on the user's machine
 #   longhaul-bench   the workloads: on every end node, and where caches are simulated
 #   longhaul-agent   the agent and its unit: on every node
 #   longhaul-degen   the WAN emulator and its unit: on the router
+#   longhaul-qemu    the lab's own QEMU, ready built (scripts/package --qemu): beside longhaul
 include(GNUInstallDirs)
 
 set(share ${CMAKE_INSTALL_DATADIR}/longhaul)
@@ -28,6 +29,8 @@ add_custom_target(man ALL DEPENDS ${man_pages})
 install(DIRECTORY lab/image DESTINATION ${share}/lab USE_SOURCE_PERMISSIONS COMPONENT controller)
 # So is its QEMU. The driver inside a sealed lab lies beside the other programs that go into images.
 install(DIRECTORY lab/qemu DESTINATION ${share}/lab USE_SOURCE_PERMISSIONS COMPONENT controller PATTERN tests EXCLUDE)
+# scripts/package --qemu puts one there, which lab/qemu/build takes if it is of the same source.
+install(DIRECTORY ${CMAKE_BINARY_DIR}/qemu/ DESTINATION lib/longhaul/qemu USE_SOURCE_PERMISSIONS COMPONENT qemu EXCLUDE_FROM_ALL OPTIONAL)
 install(TARGETS longhaul-sealed RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT controller)
 install(FILES common/longhaul_reg.h DESTINATION ${share}/common COMPONENT controller)
 install(DIRECTORY campaigns DESTINATION ${share} COMPONENT controller)
@@ -82,6 +85,9 @@ set(CPACK_CMAKE_SOURCE_DIR ${CMAKE_SOURCE_DIR})
 set(CPACK_DEBIAN_CONTROLLER_PACKAGE_NAME longhaul)
 set(CPACK_COMPONENT_CONTROLLER_DESCRIPTION "orchestrator of longhaul\n Runs campaigns that compare RDMA with sockets across an emulated WAN, on a cluster or in a lab of micro-VMs, and reports.")
 set(CPACK_DEBIAN_CONTROLLER_PACKAGE_RECOMMENDS "longhaul-bench, longhaul-agent, longhaul-degen, ansible-core, qemu-system-x86")
+set(CPACK_DEBIAN_CONTROLLER_PACKAGE_SUGGESTS longhaul-qemu)
+set(CPACK_DEBIAN_QEMU_PACKAGE_NAME longhaul-qemu)
+set(CPACK_COMPONENT_QEMU_DESCRIPTION "QEMU of longhaul's lab\n Debian's QEMU with processors that run in parallel in virtual time, and copies by fork. GPL-2.0-or-later, see COPYING; the patches and the script that builds it are in the package longhaul.")
 set(CPACK_DEBIAN_BENCH_PACKAGE_NAME longhaul-bench)
 set(CPACK_COMPONENT_BENCH_DESCRIPTION "workloads of longhaul\n Latency, overlap, progress, CPU load, rendezvous, throughput, registration and transfers, over TCP sockets and RDMA verbs.")
 set(CPACK_DEBIAN_BENCH_PACKAGE_RECOMMENDS "ibverbs-providers, perftest, iperf3")

@@ -98,24 +98,6 @@ bool belongs_here(const OverlayFile& file, const Plan& plan, const std::string& 
   return true;
 }
 
-std::string write_initrd(const std::string& directory, const PlannedMachine& machine, const Plan& plan,
-                         const std::vector<OverlayFile>& more, const Image& image) {
-  std::vector<OverlayFile> files = machine.files;
-  for (const OverlayFile& file : more)
-    if (belongs_here(file, plan, machine.name)) files.push_back(file);
-  // A system with a disk gets them from there (image/systems-init).
-  if (!image.disk.empty())
-    for (OverlayFile& file : files) file.path = "/overlay" + file.path;
-  std::string path = directory + "/" + machine.name + ".initrd";
-  std::ofstream out(path, std::ios::binary);
-  // Uncompressed first: behind a compressed archive the kernel would take it for more of the same.
-  out << make_cpio(files);
-  append_file(out, image.base);
-  if (!image.programs.empty()) append_file(out, image.programs);
-  if (!out.flush()) throw_errno("writing " + path);
-  return path;
-}
-
 bool cancelled(const UpOptions& options) {
   return options.cancelled && options.cancelled();
 }
@@ -232,6 +214,24 @@ void drop_initrds(const std::string& directory) {
 }
 
 }  // namespace
+
+std::string write_initrd(const std::string& directory, const PlannedMachine& machine, const Plan& plan,
+                         const std::vector<OverlayFile>& more, const Image& image) {
+  std::vector<OverlayFile> files = machine.files;
+  for (const OverlayFile& file : more)
+    if (belongs_here(file, plan, machine.name)) files.push_back(file);
+  // A system with a disk gets them from there (image/systems-init).
+  if (!image.disk.empty())
+    for (OverlayFile& file : files) file.path = "/overlay" + file.path;
+  std::string path = directory + "/" + machine.name + ".initrd";
+  std::ofstream out(path, std::ios::binary);
+  // Uncompressed first: behind a compressed archive the kernel would take it for more of the same.
+  out << make_cpio(files);
+  append_file(out, image.base);
+  if (!image.programs.empty()) append_file(out, image.programs);
+  if (!out.flush()) throw_errno("writing " + path);
+  return path;
+}
 
 std::vector<Crossing> parse_crossings(const std::string& console) {
   std::vector<Crossing> crossings;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "lab/image.hh"
 #include "lab/lab.hh"
 #include "lab/machine.hh"
 #include "lab/state.hh"
@@ -16,6 +17,10 @@ struct Booted {
 
 /// What up() does; leaves nothing behind when it fails.
 Result<Booted> boot(const UpOptions& options);
+
+/// What a VM unpacks: its own files, those of `more` that are its own, the image. Returns the path, in `directory`.
+std::string write_initrd(const std::string& directory, const PlannedMachine& machine, const Plan& plan,
+                         const std::vector<OverlayFile>& more, const Image& image);
 
 /// What the guests' consoles say about a plan's links. Pure.
 struct Crossing {

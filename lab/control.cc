@@ -11,16 +11,10 @@
 
 #include "common/child.hh"
 #include "common/error.hh"
+#include "lab/machine.hh"
 
 namespace longhaul::lab {
 namespace {
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return std::move(text).str();
-}
 
 /// Makes a key and returns its public half, "ssh-ed25519 AAAA...".
 std::string make_key(const std::string& path) {

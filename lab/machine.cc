@@ -17,13 +17,6 @@
 namespace longhaul::lab {
 namespace {
 
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return std::move(text).str();
-}
-
 std::string pid_file(const std::string& name, const std::string& directory) {
   return directory + "/" + name + ".pid";
 }
@@ -104,14 +97,24 @@ std::string Machine::console_text() const {
   return read_text(console());
 }
 
-std::string Machine::console_tail(std::size_t lines) const {
-  std::string text = console_text();
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return std::move(text).str();
+}
+
+std::string last_lines(std::string text, std::size_t lines) {
   std::erase(text, '\r');
   while (text.ends_with('\n')) text.pop_back();
   std::size_t from = text.size();
   for (std::size_t line = 0; line < lines && from != std::string::npos && from > 0; ++line)
     from = text.rfind('\n', from - 1);
   return from == std::string::npos || from == 0 ? text : text.substr(from + 1);
+}
+
+std::string Machine::console_tail(std::size_t lines) const {
+  return last_lines(console_text(), lines);
 }
 
 std::string console_tails(const std::vector<Machine>& machines) {

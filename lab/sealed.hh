@@ -1,10 +1,9 @@
 // A lab with a clock of its own: one VM whose time is the instructions that it has executed (QEMU's instruction
 // counting, by a QEMU of ours: lab/qemu). It is booted once, to the point where its agents are connected, and kept;
-// each run is a fresh copy of that, which takes one order and depends on nothing else. The same order gives the same
-// bits.
+// each run is a fresh copy of it (lab/origin), which takes one order and depends on nothing else. The same order gives
+// the same bits.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -43,22 +42,10 @@ struct SealedImage {
 /// Boots and keeps a lab, or takes the one that is kept already.
 Result<SealedImage> seal(const SealOptions& options);
 
-/// How long a copy may take.
-struct SealedLimits {
-  std::chrono::milliseconds wall = std::chrono::minutes{5};
-  std::function<bool()> cancelled = {};  ///< polled; true ends the copy
-};
-
 /// True where a lab's processors would be emulated here: KVM does not work.
 Result<bool> would_be_emulated();
 
 /// Whether the QEMU that it takes is there, or can be built; it is built then.
 Result<void> emulator_at_hand();
-
-/// Starts a copy, gives it the order and returns what it said, whole. An error: it did not come to its end (a guest
-/// that hangs, a QEMU that ends early), with the last lines of its console. One that is killed is started again: the
-/// order gives the same. The caller's thread must outlive the call only: several threads may call it side by side.
-/// Nothing is left behind, however this process ends.
-Result<std::string> run_sealed(const SealedImage& image, const std::string& order, const SealedLimits& limits);
 
 }  // namespace longhaul::lab

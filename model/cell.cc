@@ -1,6 +1,6 @@
 #include "model/cell.hh"
 
-#include <openssl/evp.h>
+#include "common/sha256.hh"
 
 namespace longhaul {
 
@@ -61,14 +61,7 @@ std::string canonical(const Cell& cell) {
 }
 
 std::string cell_id(const Cell& cell) {
-  const auto text = canonical(cell);
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  if (EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr) != 1)
-    throw std::runtime_error("SHA-256 is not available in this OpenSSL");
-  std::string id;
-  for (int i = 0; i < 8; ++i) id += fmt::format("{:02x}", digest[i]);
-  return id;
+  return short_digest(canonical(cell));
 }
 
 }  // namespace longhaul

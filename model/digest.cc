@@ -1,7 +1,4 @@
-#include <openssl/evp.h>
-
-#include <stdexcept>
-
+#include "common/sha256.hh"
 #include "model/codec.hh"
 #include "model/record.hh"
 
@@ -52,13 +49,7 @@ std::string samples_digest(const RunRecord& run) {
     spell(node, text);
     text += "\n";
   }
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  if (EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr) != 1)
-    throw std::runtime_error("SHA-256 is not available in this OpenSSL");
-  std::string hex;
-  for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
-  return hex;
+  return Sha256{}.add(text).hex();
 }
 
 }  // namespace longhaul

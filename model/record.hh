@@ -79,10 +79,12 @@ struct CpuUse {
   std::int64_t process_user = 0;
   std::int64_t process_system = 0;
   std::optional<std::int64_t> process_cycles = {};  ///< where the processor counts them and lets us read it
+  /// Of user and system: rounds of the measuring loop that found nothing. Absent where another loop measures.
+  std::optional<std::int64_t> process_polling = {};
 };
 BOOST_DESCRIBE_STRUCT(CpuUse, (),
                       (wall, node_user, node_nice, node_system, node_irq, node_softirq, node_steal, node_idle,
-                       process_user, process_system, process_cycles))
+                       process_user, process_system, process_cycles, process_polling))
 
 /// What one bench process emits at its end.
 struct NodeRecord {

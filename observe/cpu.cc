@@ -75,6 +75,7 @@ CpuSample sample_cpu() {
   check(::getrusage(RUSAGE_SELF, &usage), "reading this process's CPU time");
   sample.process_user = nanoseconds(usage.ru_utime);
   sample.process_system = nanoseconds(usage.ru_stime);
+  if (polling().used()) sample.polling = polling();
   sample.time = raw_time();
   return sample;
 }
@@ -84,6 +85,7 @@ CpuUse cpu_use(const CpuSample& start, const CpuSample& stop, const std::vector<
   use.wall = stop.time - start.time;
   use.process_user = stop.process_user - start.process_user;
   use.process_system = stop.process_system - start.process_system;
+  if (stop.polling) use.process_polling = stop.polling->spent_since(start.polling.value_or(Polling{}));
   const auto add = [&](int number) {
     const auto from = start.cpus.find(number);
     const auto to = stop.cpus.find(number);

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "common/result.hh"
 #include "model/record.hh"
+#include "observe/polling.hh"
 
 namespace longhaul::observe {
 
@@ -29,6 +31,7 @@ struct CpuSample {
   std::map<int, CpuTimes> cpus;  ///< by processor number; processors that are offline are absent
   std::int64_t process_user = 0;
   std::int64_t process_system = 0;
+  std::optional<Polling> polling = {};  ///< of the calling thread, where its loop has run
 };
 
 /// Parses the text of /proc/stat. `ticks_per_second` is sysconf(_SC_CLK_TCK).

@@ -172,7 +172,8 @@ void QueueWorker::run() noexcept {
 }
 
 void QueueWorker::loop() {
-  Scheduler scheduler{queue_.direction, queue_.limit, std::random_device{}()};
+  // The kernel's, never the processor's own: what the kernel draws follows from a run's seed by a virtual clock.
+  Scheduler scheduler{queue_.direction, queue_.limit, std::random_device{"/dev/urandom"}()};
   const auto receiver = std::make_unique<Receiver>();
   std::vector<Verdict> verdicts;
   std::vector<std::byte> out;

@@ -24,9 +24,12 @@ trap 'exit 130' INT TERM
 headers=$(printf '%s\n' /usr/src/linux-headers-*-amd64 | sort -V | tail -n 1)
 [ -d "$headers" ] || die "no kernel headers in /usr/src: install linux-headers-amd64 (scripts/bootstrap does)"
 release=${headers#/usr/src/linux-headers-}
-source=/usr/src/linux-source-6.1.tar.xz
+series=$(expr "$release" : '\([0-9]*\.[0-9]*\)')
+source=/usr/src/linux-source-$series.tar.xz
 version=$(dpkg-query -W -f '${Version}' "linux-headers-$release") || die "linux-headers-$release is not a Debian package"
 kernel=$cache/kernel-$release-$version
+
+number() { od -An -tu"$3" -j"$2" -N"$3" "$1" | tr -d ' '; } # FILE OFFSET BYTES
 
 build_kernel() {
     say "fetching kernel $release"
@@ -35,23 +38,33 @@ build_kernel() {
         die "cannot download linux-image-$release: run apt-get update, and check the network"
     dpkg -x "$work"/linux-image-*.deb "$work/unpacked"
     cp "$work/unpacked/boot/vmlinuz-$release" "$work/kernel/bzImage"
+    # Debian 13 has them below /usr, and each packed by itself, which strip does not read.
+    [ -d "$work/unpacked/lib/modules" ] || mv "$work/unpacked/usr/lib" "$work/unpacked/"
     mv "$work/unpacked/lib/modules/$release" "$work/kernel/modules"
+    find "$work/kernel/modules" -name '*.ko.xz' -exec xz -d {} +
 
-    # A bzImage carries the ELF kernel as an xz stream: find its magic, ignore what follows the stream's end.
-    offset=$(LC_ALL=C grep -abo -m1 "$(printf '\3757zXZ')" "$work/kernel/bzImage" | head -n 1 | cut -d: -f1)
-    [ -n "$offset" ] || die "kernel $release is not packed with xz"
-    tail -c +$((offset + 1)) "$work/kernel/bzImage" 2>/dev/null | xz -dc 2>/dev/null >"$work/kernel/vmlinux.full" || true
+    # A bzImage carries the ELF kernel as one compressed stream and its length; its header says where (Documentation/arch/x86/boot.rst).
+    image=$work/kernel/bzImage
+    start=$((($(number "$image" 497 1) + 1) * 512 + $(number "$image" 584 4)))
+    tail -c +$((start + 1)) "$image" 2>/dev/null | head -c $(($(number "$image" 588 4) - 4)) >"$work/stream"
+    case $(od -An -tx1 -N4 "$work/stream" | tr -d ' ') in
+        fd377a58) unpack=xz ;;
+        28b52ffd) unpack=zstd ;;
+        *) die "kernel $release is packed with neither xz nor zstd" ;;
+    esac
+    command -v $unpack >/dev/null || die "no program $unpack: run scripts/bootstrap"
+    $unpack -dc <"$work/stream" >"$work/kernel/vmlinux.full" || die "cannot unpack kernel $release"
     strip -o "$work/kernel/vmlinux" "$work/kernel/vmlinux.full" 2>/dev/null || cp "$work/kernel/vmlinux.full" "$work/kernel/vmlinux"
     [ "$(head -c 4 "$work/kernel/vmlinux" | od -An -c | tr -d ' ')" = '177ELF' ] || die "cannot unpack kernel $release"
-    rm "$work/kernel/vmlinux.full"
+    rm "$work/kernel/vmlinux.full" "$work/stream"
 
     say "building siw for $release"
-    [ -f "$source" ] || die "no $source: install linux-source-6.1 (scripts/bootstrap does)"
-    tar -xJf "$source" -C "$work" linux-source-6.1/drivers/infiniband/sw/siw
-    make -s -C "$headers" M="$work/linux-source-6.1/drivers/infiniband/sw/siw" CONFIG_RDMA_SIW=m modules >"$work/siw.log" 2>&1 ||
+    [ -f "$source" ] || die "no $source: install linux-source-$series (scripts/bootstrap does)"
+    tar -xJf "$source" -C "$work" "linux-source-$series/drivers/infiniband/sw/siw"
+    make -s -C "$headers" M="$work/linux-source-$series/drivers/infiniband/sw/siw" CONFIG_RDMA_SIW=m modules >"$work/siw.log" 2>&1 ||
         { cat "$work/siw.log" >&2; die "siw does not build against $headers"; }
     mkdir -p "$work/kernel/modules/kernel/drivers/infiniband/sw/siw"
-    cp "$work/linux-source-6.1/drivers/infiniband/sw/siw/siw.ko" "$work/kernel/modules/kernel/drivers/infiniband/sw/siw/"
+    cp "$work/linux-source-$series/drivers/infiniband/sw/siw/siw.ko" "$work/kernel/modules/kernel/drivers/infiniband/sw/siw/"
     # depmod wants the tree under its usual name.
     mkdir -p "$work/root/lib/modules"
     mv "$work/kernel/modules" "$work/root/lib/modules/$release"

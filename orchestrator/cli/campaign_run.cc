@@ -20,16 +20,20 @@ std::string command_of(const RunOptions& options, std::uint64_t seed) {
 
 }  // namespace
 
-Result<RunPlan> read_plan(const std::string& path) {
-  auto text = read_file(path);
-  if (!text) return tl::unexpected(text.error());
-  auto file = parse_campaign(path, std::move(*text));
+Result<RunPlan> plan_of(const std::string& path, std::string text) {
+  auto file = parse_campaign(path, std::move(text));
   if (!file) return tl::unexpected(file.error());
   auto campaign = understand(std::move(*file), campaign_vocabulary());
   if (!campaign) return tl::unexpected(campaign.error());
   auto cells = expand(*campaign);
   if (!cells) return tl::unexpected(cells.error());
   return RunPlan{.campaign = std::move(*campaign), .cells = std::move(*cells)};
+}
+
+Result<RunPlan> read_plan(const std::string& path) {
+  auto text = read_file(path);
+  if (!text) return tl::unexpected(text.error());
+  return plan_of(path, std::move(*text));
 }
 
 Manifest make_manifest(const RunOptions& options, const RunPlan& plan, const Testbed& testbed,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "orchestrator/cli/directory.hh"
-#include "orchestrator/run/drive.hh"
+#include "orchestrator/run/ledger.hh"
 
 namespace longhaul::orchestrator {
 
@@ -36,7 +36,9 @@ struct RunPlan {
   std::vector<CampaignCell> cells;
 };
 
-/// Reads, checks and expands a campaign file.
+/// Checks and expands a campaign's text; errors name `path`.
+Result<RunPlan> plan_of(const std::string& path, std::string text);
+/// The same of a file.
 Result<RunPlan> read_plan(const std::string& path);
 
 /// How one lab's or one testbed's part of the campaign ended.

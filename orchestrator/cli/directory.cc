@@ -85,17 +85,25 @@ Result<RunDirectory> open_directory(const std::string& path, bool resume, const 
                               .repetition = run.repetition,
                               .attempt = run.attempt,
                               .status = run.status,
-                              .value = value == run.metrics.end() ? std::nullopt : std::optional{value->second}});
+                              .value = value == run.metrics.end() ? std::nullopt : std::optional{value->second},
+                              .digest = run.digest});
   }
   return directory;
 }
 
-Result<std::vector<std::pair<Status, std::int64_t>>> count_cells(const std::string& path) {
+Result<std::vector<std::pair<Status, std::int64_t>>> count_cells(const std::string& path, Counted counted) {
   const auto summary = results::summarise_directory(path, results_vocabulary());
   if (!summary) return tl::unexpected(summary.error());
   std::map<Status, std::int64_t> counts;
-  for (const auto& cell : summary->cells) ++counts[cell.status];
+  for (const auto& cell : summary->cells)
+    if (counted == Counted::all || !cell.runs.empty()) ++counts[cell.status];
   return std::vector<std::pair<Status, std::int64_t>>{counts.begin(), counts.end()};
+}
+
+int exit_code_of(const std::vector<std::pair<Status, std::int64_t>>& cells) {
+  for (const auto& [status, count] : cells)
+    if (status == Status::refused || status == Status::failed) return static_cast<int>(ExitCode::incomplete);
+  return 0;
 }
 
 }  // namespace longhaul::orchestrator

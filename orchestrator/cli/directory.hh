@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "model/manifest.hh"
-#include "orchestrator/run/drive.hh"
+#include "orchestrator/campaign/cells.hh"
+#include "orchestrator/run/journal.hh"
 #include "results/store/store.hh"
 
 namespace longhaul::orchestrator {
@@ -30,7 +31,14 @@ Result<RunDirectory> open_directory(const std::string& path, bool resume, const 
 /// Whether open_directory(path, false, ...) would be refused, without making anything.
 Result<void> check_new(const std::string& path);
 
+/// All cells of the campaign, or those of which a run was made: a share makes no others.
+enum class Counted { all, tried };
+
 /// Whether the directory's cells are all ok, limited or unsupported, and how many are what.
-Result<std::vector<std::pair<Status, std::int64_t>>> count_cells(const std::string& path);
+Result<std::vector<std::pair<Status, std::int64_t>>> count_cells(const std::string& path,
+                                                                 Counted counted = Counted::all);
+
+/// 0, or ExitCode::incomplete where a cell was refused or failed.
+int exit_code_of(const std::vector<std::pair<Status, std::int64_t>>& cells);
 
 }  // namespace longhaul::orchestrator

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "orchestrator/run/control.hh"
+#include "orchestrator/run/journal.hh"
 #include "results/store/store.hh"
 
 namespace longhaul::orchestrator {

@@ -109,8 +109,13 @@ Result<void> write(const Whole& whole, const std::string& out) {
 Result<void> merge(const std::vector<std::string>& parts, const std::string& out) {
   if (auto fresh = check_new(out); !fresh) return fresh;
   Whole whole;
-  for (const auto& directory : parts)
+  std::set<fs::path> taken;
+  for (const auto& directory : parts) {
+    std::error_code missing;
+    if (const auto path = fs::canonical(directory, missing); !missing && !taken.insert(path).second)
+      return refuse("{} is named twice", directory);
     if (auto added = add_part(whole, directory); !added) return added;
+  }
   if (!whole.manifest) return refuse("there is nothing to join: name the run directories of longhaul shard");
   check_complete(whole);
   std::error_code ignored;

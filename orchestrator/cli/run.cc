@@ -20,6 +20,8 @@
 #include "orchestrator/cli/sealed.hh"
 #include "orchestrator/events/sinks.hh"
 #include "orchestrator/run/agents.hh"
+#include "orchestrator/run/drive.hh"
+#include "orchestrator/run/links.hh"
 #include "results/report/report.hh"
 
 namespace longhaul::orchestrator {
@@ -129,9 +131,7 @@ int conclude(const RunOptions& options, const RunSession& session, Sink& sink) {
       fmt::print("{}\n", results::headline_of(*summary, vocabulary));
     for (const auto& file : written->files) fmt::print("{}\n", file.string());
   }
-  for (const auto& [status, count] : *cells)
-    if (status == Status::refused || status == Status::failed) return static_cast<int>(ExitCode::incomplete);
-  return 0;
+  return exit_code_of(*cells);
 }
 
 // `directory` is opened here for a new campaign. An error is one before the first run.

@@ -1,10 +1,13 @@
 #include "orchestrator/cli/sealed.hh"
 
+#include <memory>
 #include <thread>
 
+#include "lab/origin.hh"
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/interrupt.hh"
 #include "orchestrator/cli/journal.hh"
+#include "orchestrator/run/links.hh"
 #include "results/report/report.hh"
 
 namespace longhaul::orchestrator {
@@ -98,13 +101,14 @@ Result<lab::SealedImage> seal_for(const RunOptions& options, const RunPlan& plan
 }
 
 CopyRunner copies_of(const lab::SealedImage& image) {
-  return [image](const SealedOrder& order, const std::function<bool()>& stopped) {
-    lab::SealedLimits limits;
-    limits.wall =
-        kWallGrace + std::chrono::duration_cast<std::chrono::milliseconds>(Nanoseconds{order.limit} * kWallPerVirtual);
-    limits.cancelled = stopped;
-    return lab::run_sealed(image, to_json(order), limits);
-  };
+  return
+      [origin = std::make_shared<lab::Origin>(image)](const SealedOrder& order, const std::function<bool()>& stopped) {
+        lab::CopyLimits limits;
+        limits.wall = kWallGrace +
+                      std::chrono::duration_cast<std::chrono::milliseconds>(Nanoseconds{order.limit} * kWallPerVirtual);
+        limits.cancelled = stopped;
+        return origin->copy(to_json(order), limits);
+      };
 }
 
 Result<RunSession> run_sealed_session(const RunOptions& options, const RunPlan& plan,

@@ -19,6 +19,17 @@ struct MergeOptions {
   bool as_json = false;
 };
 
+// As a shell reads it back.
+std::string quoted(const std::string& word) {
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789_-+=./:,@%") == std::string::npos;
+  if (plain) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  return out + "'";
+}
+
 // "2/8": the second of eight.
 Result<void> read_share(const std::string& text, RunOptions& options) {
   std::size_t number = 0, of = 0;
@@ -47,7 +58,8 @@ int shard(RunOptions options, const std::string& share) {
   const auto session = run_sealed_session(options, *plan, directory, *sink);
   if (!session) return report_error(session.error(), options.as_json);
   if (!session->outcome) return report_error(session->outcome.error(), options.as_json);
-  return 0;
+  const auto cells = count_cells(options.out, Counted::tried);
+  return cells ? exit_code_of(*cells) : report_error(cells.error(), options.as_json);
 }
 
 int merge_and_report(const MergeOptions& options) {
@@ -63,9 +75,9 @@ int merge_and_report(const MergeOptions& options) {
 std::vector<std::string> shard_commands(const RunOptions& options) {
   std::vector<std::string> commands;
   for (std::size_t i = 1; i <= options.shares; ++i)
-    commands.push_back(fmt::format("longhaul shard {} --share {}/{} --seed {} --shift {} --quantum {} --out {}.{}",
-                                   options.campaign, i, options.shares, options.seed.value_or(kVirtualSeed),
-                                   options.shift, options.quantum, options.out, i));
+    commands.push_back(fmt::format("longhaul shard {} --share {}/{} --seed {} --shift {} --quantum {} --out {}",
+                                   quoted(options.campaign), i, options.shares, options.seed.value_or(kVirtualSeed),
+                                   options.shift, options.quantum, quoted(fmt::format("{}.{}", options.out, i))));
   return commands;
 }
 

@@ -38,18 +38,6 @@ struct Verdict {
   std::vector<std::pair<std::string, std::string>> different;  // run, where
 };
 
-// The campaign as it was, from its manifest alone.
-Result<RunPlan> plan_of(const Manifest& manifest) {
-  auto file = parse_campaign(manifest.campaign_file, manifest.campaign_text);
-  if (!file) return tl::unexpected(file.error());
-  auto campaign = understand(std::move(*file), campaign_vocabulary());
-  if (!campaign) return tl::unexpected(campaign.error());
-  auto cells = expand(*campaign);
-  if (!cells) return tl::unexpected(cells.error());
-  set_clock(*cells, kVirtualClock);
-  return RunPlan{.campaign = std::move(*campaign), .cells = std::move(*cells)};
-}
-
 Result<Verdict> verify(const Options& options, Sink& sink) {
   auto store = results::Store::open(options.directory, results::OpenMode::read);
   if (!store) return tl::unexpected(store.error());
@@ -59,8 +47,9 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
     return refuse(
         "{}: it was measured by the host's clock, which repeats nothing; compare it with another by longhaul compare",
         options.directory);
-  const auto plan = plan_of(*manifest);
+  auto plan = plan_of(manifest->campaign_file, manifest->campaign_text);
   if (!plan) return tl::unexpected(plan.error());
+  set_clock(plan->cells, kVirtualClock);
   const auto records = store->runs();
   if (!records) return tl::unexpected(records.error());
 
@@ -82,6 +71,7 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
     then.emplace(record.run_id, &record);
     runs.push_back({.cell = cell->second, .repetition = record.repetition, .attempt = record.attempt});
   }
+  if (runs.empty()) return refuse("{}: it holds no run that measured anything", options.directory);
   sink.on(StepEvent{fmt::format("making {} runs again", runs.size())});
 
   NoJournal nothing;

@@ -1,5 +1,5 @@
-// What driving a campaign needs of the outside: nodes that obey, and a journal that keeps. Narrow, so that the driver
-// runs against doubles in its tests.
+// What driving a campaign needs of the outside: nodes that obey. Narrow, so that the driver runs
+// against doubles in its tests.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -9,8 +9,7 @@
 
 #include "agents/protocol/messages.hh"
 #include "common/result.hh"
-#include "model/manifest.hh"
-#include "model/record.hh"
+#include "model/facts.hh"
 #include "model/testbed.hh"
 
 namespace longhaul::orchestrator {
@@ -44,16 +43,6 @@ class Dialer {
   virtual Awaitable<Result<std::unique_ptr<NodeControl>>> connect(Node node) = 0;
   /// Why trying again is pointless (a machine of the lab has died); empty: it is not.
   virtual std::string hopeless() { return {}; }
-};
-
-/// Where what was measured goes. A run is finished when add_run returns. An error (disk full) ends the campaign.
-class Journal {
- public:
-  virtual ~Journal() = default;
-  /// Returns the digest under which records refer to these facts.
-  virtual Result<std::string> add_facts(const NodeFacts& facts) = 0;
-  virtual Result<void> add_run(const RunRecord& record) = 0;
-  virtual Result<void> save_manifest(const Manifest& manifest) = 0;
 };
 
 }  // namespace longhaul::orchestrator

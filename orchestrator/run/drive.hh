@@ -25,6 +25,8 @@ struct DriveOptions {
   int attempts = Schedule::kAttempts;
   bool short_windows = false;  ///< see shorten_window
   std::int64_t padding = 0;    ///< see StartRequest
+  /// Of the testbed as it is: not measured again where it knows all links, unless a node is lost.
+  std::optional<Baseline> baseline = {};
 };
 
 /// The path during a run and after it.
@@ -54,6 +56,7 @@ class Driver {
 
   const Manifest& manifest() const { return ledger_.manifest(); }
   std::int64_t runs_made() const { return ledger_.made(); }
+  const Baseline& baseline() const { return wan_.known(); }
 
  private:
   Awaitable<Result<void>> drive();

@@ -9,20 +9,11 @@
 #include <vector>
 
 #include "orchestrator/events/event.hh"
-#include "orchestrator/run/control.hh"
+#include "orchestrator/run/journal.hh"
 #include "orchestrator/run/record.hh"
 #include "orchestrator/run/schedule.hh"
 
 namespace longhaul::orchestrator {
-
-/// A run that an earlier session left in the journal.
-struct EarlierRun {
-  std::string cell_id;
-  int repetition = 0;
-  int attempt = 0;
-  Status status = Status::ok;
-  std::optional<double> value;  ///< of the headline metric
-};
 
 class Ledger {
  public:

@@ -11,9 +11,9 @@ namespace {
 constexpr std::int64_t kTick = 4'000'000;  // ns: Debian's kernel ticks at 250 Hz
 constexpr std::int64_t kPage = 4096;       // a stack that is moved by a page lies as it did
 constexpr std::int64_t kAlignment = 16;
-constexpr int kRoundTrips = 16;
+constexpr int kRoundTrips = 10;
 constexpr Nanoseconds kWindow = std::chrono::milliseconds{64};
-constexpr int kWarmRoundTrips = 4;
+constexpr int kWarmRoundTrips = 2;
 constexpr Nanoseconds kWarmUp = std::chrono::milliseconds{8};
 
 constexpr std::string_view kFacts = "facts ", kRecord = "record ", kTrouble = "trouble ";

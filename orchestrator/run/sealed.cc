@@ -31,6 +31,18 @@ SealedDriver::SealedDriver(const Campaign& campaign, const std::vector<CampaignC
       options_(options),
       ledger_(campaign, cells, std::move(manifest), std::move(precision), journal, sink) {}
 
+void SealedDriver::resume(const std::vector<EarlierRun>& runs) {
+  ledger_.resume(runs);
+  for (const auto& run : runs) {
+    const auto cell =
+        std::find_if(cells_.begin(), cells_.end(), [&](const auto& one) { return one.id == run.cell_id; });
+    if (cell == cells_.end() || run.status != Status::ok || run.digest.empty()) continue;
+    const PlannedRun planned{
+        .cell = static_cast<std::size_t>(cell - cells_.begin()), .repetition = run.repetition, .attempt = run.attempt};
+    digests_[run_id(*cell, planned)] = {planned, run.digest};
+  }
+}
+
 SealedOrder SealedDriver::order(const PlannedRun& planned) const {
   const auto& cell = cells_[planned.cell];
   SealedOrder order;
@@ -98,10 +110,9 @@ Result<void> SealedDriver::run(const std::function<bool()>& interrupted) {
   for (const auto& [node, facts] : facts_)
     if (auto kept = ledger_.add_facts(node, facts); !kept) return kept;
   if (auto opened = ledger_.open(); !opened) return opened;
-  std::map<std::string, std::pair<PlannedRun, std::string>> digests;  // by run, of those that count
   const auto keep = [&](const PlannedRun& run, RunRecord made) {
     ledger_.manifest().measuring += measured(made);
-    if (made.status == Status::ok) digests[made.run_id] = {run, made.virtual_clock->digest};
+    if (made.status == Status::ok) digests_[made.run_id] = {run, made.virtual_clock->digest};
     return ledger_.keep(made, run);
   };
   for (auto runs = next_round(); !runs.empty(); runs = next_round()) {
@@ -109,7 +120,7 @@ Result<void> SealedDriver::run(const std::function<bool()>& interrupted) {
     if (auto saved = ledger_.save(); outcome && !saved) outcome = saved;
     if (!outcome) return outcome;
   }
-  if (auto checked = check_again(digests, interrupted); !checked) {
+  if (auto checked = check_again(interrupted); !checked) {
     if (auto saved = ledger_.save(); !saved) return saved;
     return checked;
   }
@@ -118,13 +129,13 @@ Result<void> SealedDriver::run(const std::function<bool()>& interrupted) {
 }
 
 // The first, one of the middle and the last are made once more: they must give the same bits.
-Result<void> SealedDriver::check_again(const std::map<std::string, std::pair<PlannedRun, std::string>>& digests,
-                                       const std::function<bool()>& interrupted) {
+Result<void> SealedDriver::check_again(const std::function<bool()>& interrupted) {
   auto& clock = ledger_.manifest().virtual_clock;
-  if (!clock || digests.empty()) return {};
+  const bool nothing_new = ledger_.made() == 0 && clock && clock->check && clock->check->runs > 0;
+  if (!clock || digests_.empty() || nothing_new) return {};
   std::vector<PlannedRun> chosen;
-  for (const auto at : {std::size_t{0}, digests.size() / 2, digests.size() - 1}) {
-    const auto& run = std::next(digests.begin(), static_cast<std::ptrdiff_t>(at))->second.first;
+  for (const auto at : {std::size_t{0}, digests_.size() / 2, digests_.size() - 1}) {
+    const auto& run = std::next(digests_.begin(), static_cast<std::ptrdiff_t>(at))->second.first;
     if (std::find(chosen.begin(), chosen.end(), run) == chosen.end()) chosen.push_back(run);
   }
   sink_.on(StepEvent{fmt::format("making {} runs once more: they must give the same bits", chosen.size())});
@@ -132,7 +143,7 @@ Result<void> SealedDriver::check_again(const std::map<std::string, std::pair<Pla
   return make(
       chosen,
       [&](const PlannedRun&, const RunRecord& again) -> Result<std::optional<PlannedRun>> {
-        const auto& first = digests.at(again.run_id).second;
+        const auto& first = digests_.at(again.run_id).second;
         ++check.runs;
         if (again.virtual_clock->digest == first) {
           ++check.equal;

@@ -28,7 +28,7 @@ class SealedDriver {
                Sink& sink, SealedOptions options);
 
   /// Before run(): what need not be repeated.
-  void resume(const std::vector<EarlierRun>& runs) { ledger_.resume(runs); }
+  void resume(const std::vector<EarlierRun>& runs);
 
   /// To the campaign's end. An error is one that ends it: a disk that is full, an interrupt. What is finished is in the
   /// journal in any case. `interrupted` is polled.
@@ -45,8 +45,7 @@ class SealedDriver {
  private:
   SealedOrder order(const PlannedRun& planned) const;
   RunRecord record(const PlannedRun& planned, const Result<std::string>& said) const;
-  Result<void> check_again(const std::map<std::string, std::pair<PlannedRun, std::string>>& digests,
-                           const std::function<bool()>& interrupted);
+  Result<void> check_again(const std::function<bool()>& interrupted);
   std::vector<PlannedRun> next_round();
 
   const Campaign& campaign_;
@@ -57,6 +56,8 @@ class SealedDriver {
   Sink& sink_;
   SealedOptions options_;
   Ledger ledger_;
+  /// What was measured, by run, of those that count: it must come out once more.
+  std::map<std::string, std::pair<PlannedRun, std::string>> digests_;
 };
 
 }  // namespace longhaul::orchestrator

@@ -66,7 +66,7 @@ void Wan::correct(degen::Report& report) const {
   if (report.impaired) return;
   for (auto* way : {&report.forward, &report.back}) {
     if (way->samples == 0) continue;
-    way->unimpaired = way == &report.forward ? idle_forward_ : idle_back_;
+    way->unimpaired = way == &report.forward ? baseline_.forward : baseline_.back;
     way->achieved = way->median - way->unimpaired;
   }
 }
@@ -115,16 +115,21 @@ Awaitable<Result<void>> Wan::baseline(std::vector<Link> links) {
     if (round_trips->empty())
       co_return fail("no probe from {} ({}) came back from {} ({}); is the path up, and UDP port 7473 open?",
                      link.client, link.from.address, link.server, link.to.address);
-    round_trips_[key_of(link)] = median(std::move(*round_trips));
+    baseline_.round_trips[key_of(link)] = median(std::move(*round_trips));
   }
   auto report = co_await take_report();
   if (!report) co_return tl::unexpected(report.error());
   if (!router_.empty() && links.front().path == "wan" && (report->forward.samples == 0 || report->back.samples == 0))
     co_return fail("probes came back, but {} saw none of them cross in both directions: is it really on the path?",
                    router_);
-  idle_forward_ = report->forward.median;
-  idle_back_ = report->back.median;
+  baseline_.forward = report->forward.median;
+  baseline_.back = report->back.median;
   co_return Result<void>{};
+}
+
+bool Wan::knows(const std::vector<Link>& links) const {
+  return std::all_of(links.begin(), links.end(),
+                     [&](const Link& link) { return baseline_.round_trips.contains(key_of(link)); });
 }
 
 Awaitable<Result<Impaired>> Wan::impair(std::string engine, Parameters parameters, std::vector<Link> links) {
@@ -172,8 +177,8 @@ std::string Wan::lost(const degen::Report& report) const {
 }
 
 std::int64_t Wan::unimpaired_round_trip(const Link& link) const {
-  const auto it = round_trips_.find(key_of(link));
-  return it == round_trips_.end() ? 0 : it->second;
+  const auto it = baseline_.round_trips.find(key_of(link));
+  return it == baseline_.round_trips.end() ? 0 : it->second;
 }
 
 }  // namespace longhaul::orchestrator

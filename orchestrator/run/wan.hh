@@ -26,6 +26,12 @@ struct Impaired {
   std::string off_target;  ///< why it is not as asked, after all tries; empty: it is
 };
 
+/// What the links are without impairment, ns.
+struct Baseline {
+  std::int64_t forward = 0, back = 0;               ///< residence in the router
+  std::map<std::string, std::int64_t> round_trips;  ///< median, by the link's addresses
+};
+
 class Wan {
  public:
   /// `nodes` must outlive this. `router` empty: there is none, only round trips are measured.
@@ -36,6 +42,10 @@ class Wan {
 
   /// Measures the links unimpaired: what is subtracted later.
   Awaitable<Result<void>> baseline(std::vector<Link> links);
+  /// What was measured so, or is taken as measured: of a machine that was copied since.
+  const Baseline& known() const { return baseline_; }
+  void take(Baseline baseline) { baseline_ = std::move(baseline); }
+  bool knows(const std::vector<Link>& links) const;
 
   /// Applies, probes all links, measures and applies again until half of the tolerance is kept, a few times at most.
   /// An error is a lost node or a refusal by degen.
@@ -72,9 +82,7 @@ class Wan {
   bool emulated_ = false;
   degen::Impairment asked_;
   Parameters parameters_;
-  std::int64_t idle_forward_ = 0;  ///< residence without impairment at the start, ns
-  std::int64_t idle_back_ = 0;
-  std::map<std::string, std::int64_t> round_trips_;  ///< by the link's addresses
+  Baseline baseline_;
 };
 
 /// The middle value; 0 of nothing.

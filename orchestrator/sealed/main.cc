@@ -1,7 +1,7 @@
-// longhaul-sealed: the driver inside a sealed lab. Connects the agents, has the machine kept, and in every copy of it
-// makes the one run that its order names, by the same driver that runs campaigns on real nodes.
+// longhaul-sealed: the driver inside a sealed lab. Connects the agents, has the machine kept, makes the runs that warm
+// it up, has it copied, and in every copy makes the one run that its order names, by the same driver that runs
+// campaigns on real nodes.
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -17,6 +17,7 @@
 #include "orchestrator/run/order.hh"
 #include "orchestrator/sealed/kept.hh"
 #include "orchestrator/sealed/ports.hh"
+#include "orchestrator/sealed/warm_up.hh"
 #include "workloads/suite/catalog.hh"
 
 namespace longhaul::orchestrator {
@@ -24,24 +25,31 @@ namespace {
 
 constexpr const char* kTestbed = "/etc/longhaul/testbed.json";
 
-// What comes of a run is said at once.
-class SayingJournal : public Journal {
+// The driver keeps its books outside, or not at all.
+class NoBooks : public Journal {
  public:
-  explicit SayingJournal(const SealedOrder& order) : order_(order) {}
   Result<std::string> add_facts(const NodeFacts&) override { return std::string{}; }  // they were said before
+  Result<void> save_manifest(const Manifest&) override { return {}; }
+};
+
+// What comes of a run is said at once.
+class SayingJournal : public NoBooks {
+ public:
   Result<void> add_run(const RunRecord& record) override {
-    auto named = record;
-    named.repetition = order_.repetition;
-    named.attempt = order_.attempt + record.attempt;
-    named.run_id = fmt::format("{}/{}/{}", named.cell_id, named.repetition, named.attempt);
-    named.facts.clear();
-    say(say_record(named));
+    auto said = record;
+    said.facts.clear();
+    say(say_record(said));
     return {};
   }
-  Result<void> save_manifest(const Manifest&) override { return {}; }
+};
 
- private:
-  const SealedOrder& order_;
+// Nothing is told of the warm-up, but every run must be ok.
+class WarmUpJournal : public NoBooks {
+ public:
+  Result<void> add_run(const RunRecord& record) override {
+    if (record.status == Status::ok) return {};
+    return fail("warming up: {}: {}", record.workload, record.message);
+  }
 };
 
 class NoSink : public Sink {
@@ -58,10 +66,12 @@ Result<Testbed> read_testbed() {
 
 struct Work {
   Campaign campaign;
-  std::vector<CampaignCell> cells;  // the one of the order
+  std::vector<CampaignCell> cells;
+  Variation variation;
+  Nanoseconds limit{};  // of virtual time
 };
 
-Result<Work> understand_order(const SealedOrder& order) {
+Result<Work> work_of(const SealedOrder& order) {
   auto file = parse_campaign(order.campaign_file, order.campaign_text);
   if (!file) return tl::unexpected(file.error());
   auto campaign =
@@ -71,53 +81,68 @@ Result<Work> understand_order(const SealedOrder& order) {
   auto cells = expand(*campaign);
   if (!cells) return tl::unexpected(cells.error());
   set_clock(*cells, order.clock);
-  std::erase_if(*cells, [&](const CampaignCell& cell) { return cell.id != order.cell_id; });
-  if (cells->size() != 1) return fail("the order's campaign has no cell {}", order.cell_id);
   campaign->repeat = {.min = 1, .max = 1, .precision = {}};
-  return Work{.campaign = std::move(*campaign), .cells = std::move(*cells)};
+  return Work{.campaign = std::move(*campaign),
+              .cells = std::move(*cells),
+              .variation = order.variation,
+              .limit = Nanoseconds{order.limit}};
 }
 
-Awaitable<void> give_up_in(std::int64_t limit) {
-  boost::asio::steady_timer timer{co_await boost::asio::this_coro::executor, Nanoseconds{limit}};
-  co_await timer.async_wait(boost::asio::use_awaitable);
-  say(say_trouble(fmt::format("the run did not end within {} s of virtual time", limit / 1'000'000'000)));
-  end_copy();
-}
-
-Awaitable<Result<void>> make_run(SealedOrder order, Testbed testbed, Dialer& dialer) {
-  auto work = understand_order(order);
-  if (!work) co_return tl::unexpected(work.error());
-  seed_kernel(order.variation.seed);
+// Each of the cells once, in an order that the seed gives. Returns what the links were without impairment.
+Awaitable<Result<Baseline>> make_runs(Work work, Testbed testbed, Dialer& dialer, Journal& journal,
+                                      std::optional<Baseline> baseline) {
+  seed_kernel(work.variation.seed);
   const auto executor = co_await boost::asio::this_coro::executor;
-  boost::asio::co_spawn(executor, give_up_in(order.limit), boost::asio::detached);
-  boost::asio::steady_timer phase{executor, Nanoseconds{order.variation.phase}};
+  boost::asio::steady_timer limit{executor, work.limit};
+  limit.async_wait([seconds = work.limit.count() / 1'000'000'000](boost::system::error_code cancelled) {
+    if (cancelled) return;
+    say(say_trouble(fmt::format("the run did not end within {} s of virtual time", seconds)));
+    end_copy();
+  });
+  boost::asio::steady_timer phase{executor, Nanoseconds{work.variation.phase}};
   co_await phase.async_wait(boost::asio::use_awaitable);
 
-  SayingJournal journal{order};
   NoSink sink;
   Manifest manifest;
-  manifest.seed = order.variation.seed;
+  manifest.seed = work.variation.seed;
   manifest.testbed = testbed;
-  Driver driver{work->campaign,
-                work->cells,
-                testbed,
-                std::move(manifest),
-                [](const std::vector<double>&) { return std::optional<double>{}; },
-                dialer,
-                journal,
-                sink,
-                {.attempts = 1, .short_windows = true, .padding = order.variation.padding}};
-  co_return co_await driver.run();
+  Driver driver{
+      work.campaign,
+      work.cells,
+      testbed,
+      std::move(manifest),
+      [](const std::vector<double>&) { return std::optional<double>{}; },
+      dialer,
+      journal,
+      sink,
+      {.attempts = 1, .short_windows = true, .padding = work.variation.padding, .baseline = std::move(baseline)}};
+  if (auto made = co_await driver.run(); !made) co_return tl::unexpected(made.error());
+  co_return driver.baseline();
 }
 
 Awaitable<Result<void>> serve(Testbed testbed, KeptDialer& kept) {
   auto facts = co_await kept.connect_all(testbed);
   if (!facts) co_return tl::unexpected(facts.error());
   for (const auto& [node, one] : *facts) say(say_facts(node, one));
-  be_kept();
+  stop_here();  // and be kept
+
+  auto warm_up = work_of(warm_up_order());
+  if (!warm_up) co_return tl::unexpected(warm_up.error());
+  WarmUpJournal silent;
+  auto warm = co_await make_runs(std::move(*warm_up), testbed, kept, silent, std::nullopt);
+  if (!warm) co_return tl::unexpected(warm.error());
+  stop_here();  // and be copied
+
   const auto order = order_from_json(read_order());
   if (!order) co_return tl::unexpected(order.error());
-  co_return co_await make_run(*order, std::move(testbed), kept);
+  auto work = work_of(*order);
+  if (!work) co_return tl::unexpected(work.error());
+  std::erase_if(work->cells, [&](const CampaignCell& cell) { return cell.id != order->cell_id; });
+  if (work->cells.size() != 1) co_return fail("the order's campaign has no cell {}", order->cell_id);
+  SayingJournal journal;
+  const auto made = co_await make_runs(std::move(*work), std::move(testbed), kept, journal, std::move(*warm));
+  if (!made) co_return tl::unexpected(made.error());
+  co_return Result<void>{};
 }
 
 int serve() {

@@ -46,7 +46,7 @@ void say(std::string_view text) {
   outsb(lab::kSayPort, text.data(), text.size());
 }
 
-void be_kept() {
+void stop_here() {
   outb(1, lab::kKeepPort);
 }
 

@@ -13,8 +13,8 @@ void open_ports();
 /// To whoever started the machine.
 void say(std::string_view text);
 
-/// The machine stops at this instruction and is kept. Returns in every copy of it.
-void be_kept();
+/// The machine stops at this instruction, to be kept or copied. Returns in whatever goes on from there.
+void stop_here();
 
 /// The order of this copy: a file of QEMU's fw_cfg, whose content is not part of what was kept. Throws
 /// std::runtime_error where there is none.

@@ -1,12 +1,10 @@
 #include "results/store/store.hh"
 
-#include <openssl/evp.h>
-
 #include <optional>
-#include <stdexcept>
 
 #include "common/log.hh"
 #include "common/replace_file.hh"
+#include "common/sha256.hh"
 #include "results/store/database.hh"
 #include "results/store/lock.hh"
 #include "results/store/schema.hh"
@@ -131,14 +129,7 @@ const fs::path& Store::directory() const {
 }
 
 std::string facts_digest(const NodeFacts& facts) {
-  const auto text = to_json(facts);
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  if (EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr) != 1)
-    throw std::runtime_error("SHA-256 is not available in this OpenSSL");
-  std::string id;
-  for (int i = 0; i < 8; ++i) id += fmt::format("{:02x}", digest[i]);
-  return id;
+  return short_digest(to_json(facts));
 }
 
 Result<Store> Store::open(const fs::path& directory, OpenMode mode) {
@@ -228,22 +219,25 @@ Result<std::vector<RunSummary>> Store::index() const {
   const auto& database = state_->database;
   std::vector<RunSummary> rows;
   std::map<std::string, std::size_t> place;
-  auto walked = each_row(
-      database, "SELECT run_id, cell_id, repetition, attempt, status, started, finished FROM runs ORDER BY sequence",
-      [&](Statement& row) -> Result<void> {
-        RunSummary run{.run_id = row.text(0),
-                       .cell_id = row.text(1),
-                       .repetition = static_cast<int>(row.integer(2)),
-                       .attempt = static_cast<int>(row.integer(3)),
-                       .started = row.integer(5),
-                       .finished = row.integer(6),
-                       .metrics = {}};
-        if (!boost::describe::enum_from_string(row.text(4).c_str(), run.status))
-          return refuse("{}: run {} has the unknown status '{}'", database.name(), run.run_id, row.text(4));
-        place.emplace(run.run_id, rows.size());
-        rows.push_back(std::move(run));
-        return {};
-      });
+  auto walked =
+      each_row(database,
+               "SELECT run_id, cell_id, repetition, attempt, status, started, finished, "
+               "json_extract(document, '$.virtual_clock.digest') FROM runs ORDER BY sequence",
+               [&](Statement& row) -> Result<void> {
+                 RunSummary run{.run_id = row.text(0),
+                                .cell_id = row.text(1),
+                                .repetition = static_cast<int>(row.integer(2)),
+                                .attempt = static_cast<int>(row.integer(3)),
+                                .started = row.integer(5),
+                                .finished = row.integer(6),
+                                .digest = row.text(7),
+                                .metrics = {}};
+                 if (!boost::describe::enum_from_string(row.text(4).c_str(), run.status))
+                   return refuse("{}: run {} has the unknown status '{}'", database.name(), run.run_id, row.text(4));
+                 place.emplace(run.run_id, rows.size());
+                 rows.push_back(std::move(run));
+                 return {};
+               });
   if (!walked) return tl::unexpected(walked.error());
   walked = each_row(database, "SELECT run_id, metric, value FROM metrics", [&](Statement& row) -> Result<void> {
     if (const auto it = place.find(row.text(0)); it != place.end())

@@ -30,6 +30,7 @@ struct RunSummary {
   Status status = Status::ok;
   std::int64_t started = 0;
   std::int64_t finished = 0;
+  std::string digest;                     ///< of all that it measured, by a virtual clock
   std::map<std::string, double> metrics;  ///< by name, base units (summary/metrics.hh says whose value it is)
 };
 

@@ -19,6 +19,7 @@ struct Used {
   double irq = 0;
   double softirq = 0;
   double process = 0;
+  std::optional<double> polling;
   double busy() const { return user + system + irq + softirq; }
 };
 
@@ -34,6 +35,7 @@ std::map<std::string, Used> used_by_end(const RunRecord& run) {
     used.irq += static_cast<double>(cpu.node_irq);
     used.softirq += static_cast<double>(cpu.node_softirq);
     used.process += static_cast<double>(cpu.process_user + cpu.process_system);
+    if (cpu.process_polling) used.polling = used.polling.value_or(0) + static_cast<double>(*cpu.process_polling);
   }
   return ends;
 }
@@ -52,6 +54,7 @@ std::vector<MetricSpec> make_specs() {
     add("_cpu_irq", "%", Better::neither, "of it in interrupts", true);
     add("_cpu_softirq", "%", Better::neither, "of it in what interrupts leave to be done: receiving packets", true);
     add("_process_cpu", "%", Better::lower, "of the measuring process alone, by the scheduler", true);
+    add("_process_polling", "%", Better::neither, "of that looking for what has not come", true);
     add("_cpu_per_op", "ns", Better::lower, "processor time " + whose + " by operation that was timed", false);
     add("_cpu_per_byte", "ns/B", Better::lower, "processor time " + whose + " by byte of payload", false);
   }
@@ -99,6 +102,7 @@ std::map<std::string, double> run_cpu(const RunRecord& run, const WorkloadSpec* 
     figures[end + "_cpu_irq"] = share(used.irq);
     figures[end + "_cpu_softirq"] = share(used.softirq);
     figures[end + "_process_cpu"] = share(used.process);
+    if (used.polling) figures[end + "_process_polling"] = share(*used.polling);
     if (work.operations > 0) figures[end + "_cpu_per_op"] = used.busy() / work.operations;
     if (work.bytes_per_second > 0)
       figures[end + "_cpu_per_byte"] = used.busy() / used.wall * kSecond / work.bytes_per_second;

@@ -102,18 +102,32 @@ TEST_F(Sealed, KilledAndResumedGivesTheSameBytes) {
   const auto out = path("killed");
   const std::vector<std::string> command{"run", campaign(), "--lab", "--clock", "virtual", "--out", out};
   auto process = start_longhaul(command, path("log"));
-  for (int i = 0; i < 600 && runs(out).size() < 2; ++i) std::this_thread::sleep_for(100ms);
-  const auto made = runs(out).size();
-  ASSERT_GE(made, 2U) << read_file(path("log"));
-  // First a copy: its run is made again. Then all of it.
+  const auto await_runs = [&](std::size_t wanted) {
+    for (int i = 0; i < 1200 && runs(out).size() < wanted && alive(process.pid()); ++i)
+      std::this_thread::sleep_for(50ms);
+    ASSERT_GE(runs(out).size(), wanted) << read_file(path("log"));
+  };
+  // First a copy, then the machine that is copied, and all copies with it: their runs are made again. Then all of it.
+  await_runs(1);
+  const auto copies = [&] {
+    std::vector<pid_t> all;
+    for (const pid_t origin : children_of(process.pid()))
+      for (const pid_t copy : children_of(origin)) all.push_back(copy);
+    return all;
+  };
+  ASSERT_FALSE(copies().empty());
+  ::kill(copies().front(), SIGKILL);
+  await_runs(2);
   ASSERT_FALSE(children_of(process.pid()).empty());
   ::kill(children_of(process.pid()).front(), SIGKILL);
-  for (int i = 0; i < 600 && runs(out).size() < made + 2; ++i) std::this_thread::sleep_for(100ms);
-  const auto copies = children_of(process.pid());
+  await_runs(4);
+  auto machines = children_of(process.pid());
+  for (const pid_t copy : copies()) machines.push_back(copy);
   ::kill(process.pid(), SIGKILL);
   ASSERT_TRUE(process.wait(10s));
-  for (int i = 0; i < 50 && std::any_of(copies.begin(), copies.end(), alive); ++i) std::this_thread::sleep_for(100ms);
-  EXPECT_FALSE(std::any_of(copies.begin(), copies.end(), alive)) << "a copy outlives its owner";
+  for (int i = 0; i < 50 && std::any_of(machines.begin(), machines.end(), alive); ++i)
+    std::this_thread::sleep_for(100ms);
+  EXPECT_FALSE(std::any_of(machines.begin(), machines.end(), alive)) << "a machine outlives its owner";
   auto resume = command;
   resume.emplace_back("--resume");
   const auto run = longhaul(resume);

@@ -34,6 +34,14 @@ class Soaker {
  public:
   explicit Soaker(int cpu) : thread_{[this, cpu](const std::stop_token& stop) { soak(stop, cpu); }} {}
   std::int64_t soaked() const { return soaked_.load(std::memory_order_relaxed); }
+  /// Processor time of its thread, ns.
+  std::int64_t used() {
+    clockid_t clock{};
+    ::pthread_getcpuclockid(thread_.native_handle(), &clock);
+    timespec time{};
+    ::clock_gettime(clock, &time);
+    return time.tv_sec * 1'000 * kMillisecond + time.tv_nsec;
+  }
 
  private:
   void soak(const std::stop_token& stop, int cpu) {
@@ -68,17 +76,20 @@ void work_now_and_then(const std::stop_token& stop, int cpu) {
 
 TEST(CpuUse, AgreesWithASoakerThatCountsWhatIsLeft) {
   const int cpu = static_cast<int>(std::thread::hardware_concurrency()) - 1;
-  const Soaker soaker{cpu};
+  Soaker soaker{cpu};
   const std::jthread worker{work_now_and_then, cpu};
   const auto start = sample_cpu();
-  const auto before = soaker.soaked();
+  const auto before = soaker.soaked(), used = soaker.used();
   std::this_thread::sleep_for(std::chrono::nanoseconds{kWindow});
   const auto left = static_cast<double>(soaker.soaked() - before);
+  const auto own = static_cast<double>(soaker.used() - used);
   const auto use = cpu_use(start, sample_cpu(), {cpu});
   const auto wall = static_cast<double>(use.wall);
-  // The soaker's own time is the only one of that priority.
-  const auto accounted =
-      static_cast<double>(use.node_user + use.node_system + use.node_irq + use.node_softirq + use.node_steal) / wall;
+  // All but the soaker's own time, which the kernel counts as nice.
+  const auto accounted = (static_cast<double>(use.node_user + use.node_nice + use.node_system + use.node_irq +
+                                              use.node_softirq + use.node_steal) -
+                          own) /
+                         wall;
   const auto soaked = 1 - left / wall;
   RecordProperty("accounted", fmt::format("{:.3f}", accounted));
   RecordProperty("soaked", fmt::format("{:.3f}", soaked));

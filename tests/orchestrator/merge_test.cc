@@ -145,6 +145,14 @@ TEST_F(Merge, ARunThatIsThereTwiceAndEqualIsKeptOnce) {
   EXPECT_EQ(runs_of(at("out")).size(), 7U);
 }
 
+TEST_F(Merge, OneThatIsNamedTwiceIsRefused) {
+  const auto first = make("first", 0, 1);
+  const auto merged = merge({first, first + "/."}, at("out"));
+  ASSERT_FALSE(merged);
+  EXPECT_THAT(merged.error().message, HasSubstr("named twice"));
+  EXPECT_FALSE(fs::exists(at("out")));
+}
+
 TEST_F(Merge, ARunThatIsThereTwiceAndDifferentIsNamed) {
   const auto whole = make("whole", 0, 1);
   const auto bad = cells_[1].id;

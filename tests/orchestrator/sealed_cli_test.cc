@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "common/child.hh"
+
 namespace longhaul::orchestrator {
 namespace {
 
@@ -146,6 +148,18 @@ TEST(ShardCommands, AreToldInFull) {
   EXPECT_THAT(shard_commands(options),
               ElementsAre("longhaul shard campaigns/quick.yaml --share 1/1 --seed 9 --shift 0 --quantum 200 --out "
                           "out/quick.1"));
+}
+
+TEST(ShardCommands, AreReadBackByAShellAsTheyWereMeant) {
+  RunOptions options;
+  options.campaign = "my campaigns/it's.yaml";
+  options.out = "out/a b";
+  options.shares = 1;
+  const auto commands = shard_commands(options);
+  ASSERT_EQ(commands.size(), 1U);
+  const auto words = run_command({"sh", "-c", "for word in " + commands[0] + "; do printf '%s|' \"$word\"; done"});
+  EXPECT_EQ(words.out,
+            "longhaul|shard|my campaigns/it's.yaml|--share|1/1|--seed|1|--shift|1|--quantum|1000|--out|out/a b.1|");
 }
 
 TEST(Labs, AreOneAProcessorUnlessSaid) {

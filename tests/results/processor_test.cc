@@ -50,11 +50,12 @@ TEST(Cpu, IsInPerCentOfOneProcessor) {
                                        .node_steal = 500 * kMillisecond,
                                        .node_idle = 500 * kMillisecond,
                                        .process_user = 700 * kMillisecond,
-                                       .process_system = 50 * kMillisecond});
-  EXPECT_THAT(
-      run_cpu(run, nullptr),
-      UnorderedElementsAre(Pair("client_cpu", 140), Pair("client_cpu_user", 100), Pair("client_cpu_system", 30),
-                           Pair("client_cpu_irq", 2), Pair("client_cpu_softirq", 8), Pair("client_process_cpu", 75)));
+                                       .process_system = 50 * kMillisecond,
+                                       .process_polling = 600 * kMillisecond});
+  EXPECT_THAT(run_cpu(run, nullptr),
+              UnorderedElementsAre(Pair("client_cpu", 140), Pair("client_cpu_user", 100), Pair("client_cpu_system", 30),
+                                   Pair("client_cpu_irq", 2), Pair("client_cpu_softirq", 8),
+                                   Pair("client_process_cpu", 75), Pair("client_process_polling", 60)));
 }
 
 TEST(Cpu, EndsAreToldApartAndSeveralClientsAddUp) {

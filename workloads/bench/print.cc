@@ -72,10 +72,13 @@ std::string cpu_line(const NodeRecord& record) {
     return 100.0 * static_cast<double>(used) / static_cast<double>(cpu.wall);
   };
   const auto node = cpu.node_user + cpu.node_nice + cpu.node_system + cpu.node_irq + cpu.node_softirq;
+  const auto polling =
+      cpu.process_polling ? fmt::format(" ({:.0f} % polling)", percent(*cpu.process_polling)) : std::string{};
   return fmt::format(
-      "  CPU of the {}: process {:.0f} % user, {:.0f} % system; its processors {:.0f} % (irq {:.0f}, softirq {:.0f})\n",
+      "  CPU of the {}: process {:.0f} % user, {:.0f} % system{}; its processors {:.0f} % (irq {:.0f}, softirq "
+      "{:.0f})\n",
       record.role == Role::local ? "node" : role_of(record), percent(cpu.process_user), percent(cpu.process_system),
-      percent(node), percent(cpu.node_irq), percent(cpu.node_softirq));
+      polling, percent(node), percent(cpu.node_irq), percent(cpu.node_softirq));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "common/error.hh"
 #include "model/units.hh"
 #include "observe/clock.hh"
+#include "observe/polling.hh"
 #include "workloads/harness/waiter.hh"
 
 namespace longhaul::workloads {
@@ -24,18 +25,23 @@ class Idle {
 
   bool progressed(std::int64_t now) {
     progress_ = now;
+    polling_.something();
     return !pace_.due(now) || tick();
   }
 
   // The same where nobody has read the clock.
-  bool answered() { return !pace_.worth_a_look() || !pace_.due(observe::raw_time()) || tick(); }
+  bool answered() {
+    polling_.something();
+    return !pace_.worth_a_look() || !pace_.due(observe::raw_time()) || tick();
+  }
 
   bool idle() {
     if (waiter_) {
-      const bool look = waiter_->sleep(kSleep);
-      if (!look) return true;
-    } else if (!pace_.worth_a_look() || !pace_.due(observe::raw_time())) {
-      return true;
+      polling_.something();
+      if (!waiter_->sleep(kSleep)) return true;
+    } else {
+      polling_.nothing();
+      if (!pace_.worth_a_look() || !pace_.due(observe::raw_time())) return true;
     }
     if (!tick()) return false;
     if (options_.timeout > 0 && observe::raw_time() - progress_ > options_.timeout)
@@ -49,6 +55,7 @@ class Idle {
 
   const LoopOptions& options_;
   Pace pace_;
+  observe::Polling& polling_ = observe::polling();
   std::int64_t progress_;
   std::unique_ptr<Waiter> waiter_;
 };

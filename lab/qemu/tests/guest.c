@@ -393,21 +393,11 @@ static void read_order(char *order, size_t room)
     }
 }
 
-int main(void)
+static void follow_order(void)
 {
-    static char order[4096];
-    iopl(3);
-    mount("proc", "/proc", "proc", 0, "");
-    processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    if (processors > processors_at_most)
-        processors = processors_at_most;
-    prctl(PR_SET_TIMERSLACK, 1UL);
-    stay_on(0);
-    say("ready processors=%d at=%ld\n", processors, (long)stamp());
-    mix(stamp());
-    outb(1, 0x505);
+    char order[4096], *rest;
     read_order(order, sizeof(order));
-    for (const char *word = strtok(order, " \n"); word != NULL; word = strtok(NULL, " \n")) {
+    for (const char *word = strtok_r(order, " \n", &rest); word != NULL; word = strtok_r(NULL, " \n", &rest)) {
         int count, milliseconds = 1000;
         if (strcmp(word, "clocks") == 0)
             test_clocks();
@@ -420,6 +410,8 @@ int main(void)
             test_wake();
         else if (strcmp(word, "pause") == 0)
             test_pause();
+        else if (strcmp(word, "order") == 0)
+            follow_order();
         else if (sscanf(word, "busy=%d/%d", &count, &milliseconds) >= 1)
             test_busy(count, milliseconds);
         else if (strcmp(word, "sum") == 0)
@@ -427,6 +419,21 @@ int main(void)
         else
             say("error: no test %s\n", word);
     }
+}
+
+int main(void)
+{
+    iopl(3);
+    mount("proc", "/proc", "proc", 0, "");
+    processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    if (processors > processors_at_most)
+        processors = processors_at_most;
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    stay_on(0);
+    say("ready processors=%d at=%ld\n", processors, (long)stamp());
+    mix(stamp());
+    outb(1, 0x505);
+    follow_order();
     outb(0, 0xf4);
     for (;;)
         pause();

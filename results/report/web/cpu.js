@@ -5,7 +5,7 @@ const cpuEnd = name => CPU_ENDS.find(end => name.startsWith(`${end}_`));
 const cpuMeasure = name => name.slice(cpuEnd(name).length + 1);
 const cpuOf = (cell, end, measure) => cell.cpu.find(metric => metric.name === `${end}_${measure}`) ?? null;
 const cpuSpec = (end, measure) => data.cpu_metrics.find(metric => metric.name === `${end}_${measure}`);
-const CPU_NAMES = {cpu: 'all', cpu_user: 'user', cpu_system: 'system', cpu_irq: 'interrupts', cpu_softirq: 'soft interrupts', process_cpu: 'the process', cpu_per_op: 'per operation', cpu_per_byte: 'per byte'};
+const CPU_NAMES = {cpu: 'all', cpu_user: 'user', cpu_system: 'system', cpu_irq: 'interrupts', cpu_softirq: 'soft interrupts', process_cpu: 'the process', process_polling: 'of it polling', cpu_per_op: 'per operation', cpu_per_byte: 'per byte'};
 
 // Where only the size is swept, that is the axis.
 const cpuAlongSize = () => ownAxis() === null && delays().length < 2 && sizes().length > 1;
@@ -33,7 +33,7 @@ function cpuOption(end, ends) {
     tip: params => {
       const found = points(params);
       if (!found.length) return '';
-      const parts = ['cpu_user', 'cpu_system', 'cpu_irq', 'cpu_softirq', 'process_cpu'];
+      const parts = ['cpu_user', 'cpu_system', 'cpu_irq', 'cpu_softirq', 'process_cpu', 'process_polling'];
       return tipTable(`${end}, ${axis.head(found[0].cell)}`, ['median', '95 % interval', ...parts.map(part => CPU_NAMES[part])], found.map(({cell, metric, style, label}) => [
         swatch(style) + ' ' + escaped(label), inUnit(metric.median, spec.unit, 3), bounds(metric, spec.unit), ...parts.map(part => inUnit(cpuOf(cell, end, part)?.median, '%', 3))]));
     },
@@ -55,6 +55,6 @@ function renderCpu() {
     draw(id, cpuOption(ends[at], ends), 'No record tells.');
   });
   const polling = unique(shown(seriesOf(cpuCells().filter(cell => cell.polls))).map(one => one.label));
-  html('cpu-note', [polling.length ? `Ends that poll are busy all the time, whatever there is to do: ${escaped(polling.join('; '))}. What the kernel does beside them is work (system, interrupts).` : '',
+  html('cpu-note', [polling.length ? `Ends that poll are busy all the time, whatever there is to do: ${escaped(polling.join('; '))}; "of it polling" is the share that found nothing. What the kernel does beside them is work (system, interrupts).` : '',
     'Where nodes share a machine, each counts the processors that are its own.'].filter(Boolean).join(' '));
 }

@@ -71,6 +71,7 @@ WorkloadSpec spec() {
       .needs = needs,
       .plot_axis = "delay",
       .predict = {},
+      .window_may_shrink = false,  // one packet in a hundred or a thousand must be lost often enough
   };
 }
 

@@ -1,0 +1,51 @@
+// The machine of a sealed lab: what it consists of, and a QEMU that runs it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/child.hh"
+#include "common/fd.hh"
+#include "lab/image.hh"
+#include "lab/sealed.hh"
+
+namespace longhaul::lab {
+
+inline constexpr unsigned kSealedProcessors = 3;  ///< a client, a server, and what stands between them
+inline constexpr unsigned kSealedMegabytes = 1024;
+
+/// QEMU's options: the same devices in the same order, or a copy would not be one.
+std::vector<std::string> sealed_hardware(const Emulator& emulator, const ClockOptions& clock, const std::string& kernel,
+                                         const std::string& initrd);
+
+/// What a machine says, and what is said about it: files in memory.
+struct SealedOutput {
+  OwnFd said, console, complaints;
+  SealedOutput();
+  /// Its last words, to go behind a sentence.
+  std::string why() const;
+};
+
+/// All that was written to a file in memory.
+std::string read_all(int fd);
+/// A file in memory.
+OwnFd memory_file(const char* name, const std::string& content = {});
+
+/// A QEMU and our end of the socket that it was given.
+struct SealedVm {
+  SealedOutput output;
+  OwnFd control;
+  Child child;
+};
+
+/// The number of that socket in QEMU.
+inline constexpr int kControlFd = 6;
+
+/// What the socket is for, and so when QEMU ends, if it is not ended before: with the thread that started it, or when
+/// the socket is closed.
+enum class Control { qmp, fork_server };
+
+/// Throws std::system_error.
+SealedVm start_sealed_vm(std::vector<std::string> arguments, Control control);
+
+}  // namespace longhaul::lab

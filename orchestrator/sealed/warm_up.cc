@@ -1,0 +1,40 @@
+#include "orchestrator/sealed/warm_up.hh"
+
+#include "model/cell.hh"
+
+namespace longhaul::orchestrator {
+namespace {
+
+constexpr const char* kCampaign = R"(name: warm-up
+series:
+  - {transport: rdma, provider: rxe}
+  - {transport: tcp, rival: rxe}
+  - {transport: rdma, provider: siw}
+  - {transport: tcp, rival: siw}
+fixed: {delay: 100us, size: 16KiB, warmup: 2ms, duration: 10ms}
+experiments:
+  - workload: latency
+  - workload: latency
+    axes: {completion: [event]}
+    fixed: {delay: 100us, size: 16KiB, warmup: 2ms, duration: 10ms, op: send}
+  - workload: latency             # so that the direct links are known, too
+    series: [{transport: rdma, provider: rxe}, {transport: rdma, provider: siw}]
+    fixed: {path: lan, warmup: 2ms, duration: 10ms}
+  - workload: rendezvous
+  - workload: overlap
+    fixed: {delay: 100us, size: 16KiB, warmup: 2ms, duration: 10ms, compute: 100us}
+)";
+
+}  // namespace
+
+SealedOrder warm_up_order() {
+  SealedOrder order;
+  order.campaign_file = "warm-up.yaml";
+  order.campaign_text = kCampaign;
+  order.clock = kVirtualClock;
+  order.variation = vary(0, 0, 0);
+  order.limit = Nanoseconds{std::chrono::minutes{2}}.count();
+  return order;
+}
+
+}  // namespace longhaul::orchestrator

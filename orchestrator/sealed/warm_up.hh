@@ -1,0 +1,11 @@
+// What a lab does before it is copied, the same for all campaigns: every copy then finds the code of the kernel and of
+// the programs translated by QEMU, caches filled, neighbours known, and the links measured without impairment.
+#pragma once
+
+#include "orchestrator/run/order.hh"
+
+namespace longhaul::orchestrator {
+
+SealedOrder warm_up_order();
+
+}  // namespace longhaul::orchestrator
