@@ -156,7 +156,11 @@ Awaitable<Result<void>> Driver::run_block(Block block) {
       auto connected = co_await connect();
       if (!connected) co_return connected;
       if (alone) continue;
-      auto measured = co_await wan_.baseline(distinct_paths(links_));
+      const auto paths = distinct_paths(links_);
+      const auto given = std::exchange(options_.baseline, std::nullopt);
+      if (given) wan_.take(*given);
+      Result<void> measured;
+      if (!given || !wan_.knows(paths)) measured = co_await wan_.baseline(paths);
       stale_baseline_ = !measured;
       if (!measured) {  // a node was lost again, or its degen is just starting
         if (++lost >= kLostInARow) co_return measured;

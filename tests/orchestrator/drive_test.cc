@@ -337,6 +337,22 @@ TEST_F(Drive, ARouterThatRefusesFailsItsCellsNotTheCampaign) {
   }
 }
 
+TEST_F(Drive, ARouterWhoseDegenIsJustStartingIsAskedAgain) {
+  world_.refuses_to_clear = 2;
+  const auto outcome = session();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(world_.refuses_to_clear, 0);
+  expect_complete();
+}
+
+TEST_F(Drive, ARouterWhoseDegenNeverStartsEndsTheCampaign) {
+  world_.refuses_to_clear = 1000;
+  const auto outcome = session();
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message, HasSubstr("agent router: degen: cannot connect to the socket"));
+  EXPECT_TRUE(journal_.runs.empty());
+}
+
 TEST_F(Drive, AProviderThatIsNotThereIsRefusedBeforeAnythingStarts) {
   world_.testbed.nodes[0].attachments.pop_back();
   const auto outcome = session();

@@ -93,6 +93,10 @@ class FakeControl : public NodeControl {
       world_.probes = 0;
     }
     if (request.kind == degen::RequestKind::clear) {
+      if (world_.refuses_to_clear > 0) {
+        --world_.refuses_to_clear;
+        co_return fail("agent {}: degen: cannot connect to the socket that it listens at", node_.name);
+      }
       ++world_.clears;
       world_.impaired = false;
       world_.applied.clear();

@@ -11,6 +11,7 @@
 
 #include "orchestrator/events/event.hh"
 #include "orchestrator/run/control.hh"
+#include "orchestrator/run/journal.hh"
 
 namespace longhaul::orchestrator::testing {
 
@@ -42,6 +43,7 @@ class FakeTestbed : public Dialer {
   int applies = 0;
   int clears = 0;
   bool refuses_to_apply = false;
+  int refuses_to_clear = 0;  ///< so many times: its degen is just starting
 
   std::map<std::string, int> dials;  ///< by node
   std::set<std::string> unreachable;
