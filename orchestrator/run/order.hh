@@ -58,7 +58,8 @@ std::string say_trouble(const std::string& why);
 Result<Saying> understand_saying(std::string_view said);
 
 /// Windows by a virtual clock are as short as their quantiles allow: nothing is noise, but every instruction is
-/// emulated. So many round trips and a little more, never longer than the parameters say.
+/// emulated. So many round trips and a little more, never longer than the parameters say;
+/// of samples so few, unless the parameters say how many.
 Parameters shorten_window(Parameters parameters, const WorkloadSpec& workload, Nanoseconds round_trip);
 
 }  // namespace longhaul::orchestrator

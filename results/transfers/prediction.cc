@@ -14,6 +14,13 @@ std::optional<double> value_of(const CellSummary& cell, const char* metric) {
   return found == nullptr ? std::nullopt : std::optional{found->median};
 }
 
+// Of two moments of one end; 0 where its clock is not known well enough to tell them.
+double between(const CellSummary& cell, const char* from, const char* to) {
+  const auto begin = value_of(cell, from);
+  const auto end = value_of(cell, to);
+  return begin && end ? std::max(0.0, *end - *begin) : 0;
+}
+
 std::string word(const CellSummary& cell, const Vocabulary& vocabulary, const char* name) {
   return vocabulary.spelt(cell.workload, cell.parameters, name);
 }
@@ -54,20 +61,20 @@ std::optional<double> by_profile(const CellSummary& cell, const std::vector<Fitt
 }  // namespace
 
 std::optional<double> critical_path(const std::string& protocol, bool write, const TransferParts& parts) {
-  const auto& [client, server, start, key, compute] = parts;
+  const auto& [client, server, start, key, compute, post, turn, submission] = parts;
+  const double ready = start + turn + server;  // from START sent until the server's buffer is usable
   if (write) {
-    const double answered = start + server + key;  // from START sent until the key is here
-    if (protocol == "typical") return client + std::max(compute, answered);
-    if (protocol == "frrwp") return std::max(client + compute, answered);
-    if (protocol == "frrwp+crw") return std::max(client, answered);
-    if (protocol == "advertised") return client;
+    const double answered = ready + key;
+    if (protocol == "typical") return client + std::max(compute, answered) + submission;
+    if (protocol == "frrwp") return std::max(post + client + compute, answered) + submission;
+    if (protocol == "frrwp+crw") return std::max(post + client, answered) + submission;
+    if (protocol == "advertised") return client + submission;
     return std::nullopt;
   }
-  const double ready = start + server;  // the source's buffer
-  if (protocol == "typical") return client + ready;
-  if (protocol == "frrwp") return std::max(ready + compute, client + key);
-  if (protocol == "frrwp+crw") return std::max(ready, client + key);
-  if (protocol == "advertised") return ready;
+  if (protocol == "typical") return client + ready + submission;
+  if (protocol == "frrwp") return std::max(ready + compute, post + client + key) + submission;
+  if (protocol == "frrwp+crw") return std::max(ready, post + client + key) + submission;
+  if (protocol == "advertised") return ready + submission;
   return std::nullopt;
 }
 
@@ -93,7 +100,10 @@ std::optional<TransferParts> measured_parts(const CellSummary& cell) {
                        .server = value_of(cell, "server_registration").value_or(0),
                        .start = start.value_or(0),
                        .key = key.value_or(0),
-                       .compute = compute};
+                       .compute = compute,
+                       .post = value_of(cell, "at_client_registering").value_or(0),
+                       .turn = between(cell, "at_started", "at_server_registering"),
+                       .submission = value_of(cell, "submission").value_or(0)};
 }
 
 std::vector<Prediction> predict_transfers(const Summary& summary, const Vocabulary& vocabulary) {

@@ -16,6 +16,10 @@ struct TransferParts {
   double start = 0;    ///< START from the client to the server: the delay, and what it costs to send and take it
   double key = 0;      ///< the key from the sink to the source: of a write that is back, of a read forward again
   double compute = 0;  ///< the source's application, while the key is on its way
+  // What the ends do themselves; without delay it is a fifth of a path.
+  double post = 0;        ///< at the client, overlapped: START is handed over before the registration begins
+  double turn = 0;        ///< at the server: from START taken until its registration begins
+  double submission = 0;  ///< at the source: from key and registration at hand until the write is posted
 };
 
 /// From the client's wish until the source posts its write. Empty for a protocol that is not known.

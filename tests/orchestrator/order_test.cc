@@ -128,7 +128,7 @@ TEST(ShortWindow, GrowsWithTheRoundTrip) {
   EXPECT_EQ(number(near, "duration"), 64'000'000);
   EXPECT_EQ(number(near, "warmup"), 8'000'000);
   const auto far = shorten_window({}, testing::ping(), std::chrono::milliseconds{10});
-  EXPECT_EQ(number(far, "duration"), 164'000'000);
+  EXPECT_EQ(number(far, "duration"), 114'000'000);
   EXPECT_EQ(number(far, "warmup"), 28'000'000);
 }
 
@@ -141,6 +141,12 @@ TEST(ShortWindow, LeavesEverythingElseAlone) {
   EXPECT_EQ(number(with, "size"), 64);
   EXPECT_EQ(number(with, "min_samples"), 500);
   EXPECT_EQ(with.size(), 4U);
+  // Five samples a run do, where nobody says how many: there are six runs.
+  auto counted = testing::ping();
+  auto& count = counted.parameters.emplace_back(counted.parameters.front());
+  count.name = "min_samples";
+  EXPECT_EQ(number(shorten_window({}, counted, Nanoseconds{0}), "min_samples"), 5);
+  EXPECT_EQ(number(shorten_window({{"min_samples", Value{500}}}, counted, Nanoseconds{0}), "min_samples"), 500);
   // What is called a duration but is none.
   auto odd = testing::ping();
   for (auto& parameter : odd.parameters)

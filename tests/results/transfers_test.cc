@@ -39,6 +39,16 @@ TEST(CriticalPathTest, WithoutDelayTheSlowerRegistrationCounts) {
   EXPECT_EQ(critical_path("frrwp", false, parts), 90);
 }
 
+TEST(CriticalPathTest, WhatTheEndsDoThemselvesCounts) {
+  const TransferParts parts{
+      .client = 90, .server = 80, .start = 9, .key = 9, .compute = 0, .post = 4, .turn = 2, .submission = 3};
+  EXPECT_EQ(critical_path("typical", true, parts), 193) << "its START is posted behind the registration, in its trip";
+  EXPECT_EQ(critical_path("frrwp", true, parts), 103) << "START goes, the server turns to it, registers, answers";
+  EXPECT_EQ(critical_path("frrwp", false, parts), 106) << "START is posted, the client registers, its key goes";
+  EXPECT_EQ(critical_path("advertised", true, parts), 93);
+  EXPECT_EQ(critical_path("advertised", false, parts), 94);
+}
+
 TEST(CriticalPathTest, AComputationDelaysAllButTheEngine) {
   const TransferParts parts{.client = 30, .server = 40, .start = 100, .key = 100, .compute = 1000};
   EXPECT_EQ(critical_path("typical", true, parts), 1030);
@@ -94,6 +104,19 @@ TEST_F(Transfers, ArePredictedFromTheirPhasesAndFromTheProfile) {
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_THAT(all[0].by_phases, Optional(DoubleNear(14.1 * kMs, 1)));
   EXPECT_THAT(all[0].by_profile, Optional(DoubleNear(2 * 5.05 * kMs + 2 * 1.91 * kMs, 0.05 * kMs)));
+}
+
+TEST_F(Transfers, WhatTheEndsDidIsTakenFromTheirMoments) {
+  auto& cell = transfer("frrwp", 12 * kMs, 0);
+  for (const auto& [name, value] : {std::pair{"submission", 3 * kUs}, std::pair{"at_client_registering", 4 * kUs},
+                                    std::pair{"at_started", 60 * kUs}, std::pair{"at_server_registering", 62 * kUs}}) {
+    MetricSummary metric;
+    metric.name = name;
+    metric.median = value;
+    cell.metrics.push_back(metric);
+  }
+  // The server's way is the longer one: two trips of 50 us, its turn of 2, its registration, then the submission.
+  EXPECT_THAT(predict_transfers(summary_, vocabulary_)[0].by_phases, Optional(DoubleNear(2 * kMs + 105 * kUs, 1)));
 }
 
 TEST_F(Transfers, WithoutAProfileOnlyTheirPhasesTell) {

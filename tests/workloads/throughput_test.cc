@@ -54,7 +54,8 @@ TEST_P(StreamTest, ArrivesWholeAndKeepsItsQueueFull) {
     EXPECT_TRUE(poster.idle());
   }
   EXPECT_EQ(meter.arrivals(), 30U);
-  if (options.op == "write") poster.flush(1'000'000'000);
+  stream::Poster* const posters[] = {&poster};
+  if (options.op == "write") flush(posters, 1'000'000'000);
   auto& target = options.op == std::string{"read"} ? table.client : table.server;
   EXPECT_NO_THROW(verify(target.memory(), options));
   target.memory()[123] ^= std::byte{1};

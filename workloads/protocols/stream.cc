@@ -210,15 +210,23 @@ bool Poster::advance() {
   return true;
 }
 
-void Poster::flush(std::int64_t timeout) {
-  const auto deadline = observe::raw_time() + timeout;
+void Poster::ask_whether_in_place() {
   connection_.post({.operation = Operation::read, .local = 0, .length = 1, .remote = 0});
+}
+
+bool Poster::in_place() {
   std::array<Completion, 16> done;
-  for (;;) {
-    for (const auto& one : std::span{done}.first(connection_.poll(done)))
-      if (one.kind == Completion::Kind::fetched) return;
-    if (observe::raw_time() > deadline) throw_errno("wait until what was written is in place", ETIMEDOUT);
-  }
+  const auto taken = std::span{done}.first(connection_.poll(done));
+  return std::any_of(taken.begin(), taken.end(),
+                     [](const Completion& one) { return one.kind == Completion::Kind::fetched; });
+}
+
+void flush(std::span<Poster* const> posters, std::int64_t timeout) {
+  const auto deadline = observe::raw_time() + timeout;
+  for (auto* poster : posters) poster->ask_whether_in_place();
+  for (auto* poster : posters)
+    while (!poster->in_place())
+      if (observe::raw_time() > deadline) throw_errno("wait until what was written is in place", ETIMEDOUT);
 }
 
 Receiver::Receiver(Connection& connection, const Options& options, Meter& meter)

@@ -66,10 +66,10 @@ class Poster final : public Lane {
   }
   Waitable& waitable() override { return connection_; }
 
-  /// After the last write: waits until the peer's memory has all of them. Over iWARP a write is complete as soon as its
-  /// buffer may be used again; a read is answered when what was written before it is in place (RFC 5040, section 5.5).
-  /// Throws std::system_error ETIMEDOUT after `timeout` ns.
-  void flush(std::int64_t timeout);
+  /// After the last write: asks whether the peer's memory has all of them.
+  void ask_whether_in_place();
+  /// Whether that was answered; looks, and does not wait.
+  bool in_place();
 
   /// What registering its buffers has cost since reset(); null where the strategy registers nothing.
   const registration::ExecutorCounters* registrations() const { return buffers_.counters(); }
@@ -103,6 +103,11 @@ class Poster final : public Lane {
   bool waiting_ = false;  // for the time of the next message
   std::int64_t due_ = 0;
 };
+
+/// After the last write of all: waits until the peer's memory has them. Over iWARP a write is complete as soon as its
+/// buffer may be used again; a read is answered when what was written before it is in place (RFC 5040, section 5.5).
+/// One round trip, however many they are. Throws std::system_error ETIMEDOUT after `timeout` ns.
+void flush(std::span<Poster* const> posters, std::int64_t timeout);
 
 /// The end that receives a stream over sockets, or RDMA sends: every message's first and last byte are checked.
 class Receiver final : public Lane {

@@ -1,8 +1,17 @@
 #include "workloads/suite/cpu_load/application.hh"
 
+#include <utility>
+
+#include "observe/clock.hh"
+
 namespace longhaul::workloads::cpu_load {
 
-Application::Application(std::int64_t work) : work_(work), thread_([this](std::stop_token stop) { compute(stop); }) {}
+double Pace::run_time() const {
+  return steps == 0 ? 0 : static_cast<double>(taken) / static_cast<double>(steps) * static_cast<double>(kStepsOfARun);
+}
+
+Application::Application(std::int64_t work)
+    : step_(work / static_cast<std::int64_t>(kStepsOfARun)), thread_([this](std::stop_token stop) { compute(stop); }) {}
 
 Application::~Application() {
   stop();
@@ -14,12 +23,17 @@ void Application::stop() {
 }
 
 void Application::compute(const std::stop_token& stop) {
+  auto last = observe::raw_time();
   while (!stop.stop_requested()) {
-    const auto before = traffic_.load(std::memory_order_relaxed);
-    const auto taken = work_.time();
-    if (traffic_.load(std::memory_order_relaxed) != before) continue;
-    if (before == Traffic::none) alone_.record(taken);
-    if (before == Traffic::full) loaded_.record(taken);
+    step_.run();
+    // From the end of the step before, so that what takes the processor between two steps counts too.
+    const auto begun = last;
+    last = observe::raw_time();
+    for (auto [span, pace] : {std::pair{&quiet_, &alone_}, std::pair{&busy_, &loaded_}}) {
+      if (!span->holds(begun, last)) continue;
+      ++pace->steps;
+      pace->taken += last - begun;
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "observe/clock.hh"
 #include "observe/placement.hh"
 #include "observe/small_file.hh"
 #include "workloads/harness/steering.hh"
@@ -15,7 +16,7 @@
 namespace longhaul::workloads::cpu_load {
 namespace {
 
-constexpr std::uint64_t kFewest = 3;  // runs of the application with and without traffic
+constexpr std::uint64_t kFewestSteps = 4;  // of the application, with and without traffic
 
 stream::Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
   const auto number = [&](const char* name) { return integer(parameters, spec.parameters, name); };
@@ -78,8 +79,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   }
   session.await_prepared();
   session.measure(lanes, {});
-  if (options.op == "write")
-    for (auto* poster : posters) poster->flush(session.number("timeout"));
+  if (options.op == "write") stream::flush(posters, session.number("timeout"));
   if (options.op == "stream") return {};
   return {{"sent", to_metric(meter.rate(), meter.arrivals())}};
 }
@@ -108,41 +108,43 @@ std::map<std::string, Metric> server(ServerSession& session) {
     for (const auto& connection : session.connections())
       lanes.push_back(std::make_unique<stream::Receiver>(*connection, options, meter));
   Application application{session.number("work")};
-  application.traffic(Traffic::none);
+  const auto now = observe::raw_time();
+  application.quiet(now, now + session.number("alone"));
   session.idle(session.number("alone"));
-  application.traffic(Traffic::unknown);
   session.prepared();
   std::map<int, std::uint64_t> softirqs;
   session.on_window([&] {
     softirqs = network_softirqs();
-    application.traffic(Traffic::full);
+    // The clients hear of it half a round trip later, and what they send is here after the other half; after the window
+    // they wait until all of it has come.
+    const auto first = observe::raw_time() + session.round_trip();
+    application.busy(first, first + session.number("duration"));
   });
   session.serve(lanes, true);
   steering.reset();
   count_softirqs(session, softirqs);
-  application.traffic(Traffic::unknown);
   application.stop();
   const auto& alone = application.alone();
   const auto& loaded = application.loaded();
-  if (alone.count() < kFewest || loaded.count() < kFewest)
+  if (alone.steps < kFewestSteps || loaded.steps < kFewestSteps)
     throw std::runtime_error(
-        fmt::format("the application ran {} times without and {} times with traffic, {} are needed: give a longer "
-                    "--duration and --alone, or less --work",
-                    alone.count(), loaded.count(), kFewest));
+        fmt::format("the application did {} of the {} steps of one run without and {} with traffic, {} are needed: "
+                    "give a longer --duration and --alone, or less --work",
+                    alone.steps, kStepsOfARun, loaded.steps, kFewestSteps));
   if (options.op == "write")
     for (const auto& connection : session.connections()) stream::verify(connection->memory(), options);
-  const auto quiet = alone.quantile(0.5);
-  const auto busy = loaded.quantile(0.5);
-  std::map<std::string, Metric> metrics{{"slowdown", to_metric(busy / quiet, loaded.count())},
-                                        {"run_time", to_metric({.histogram = loaded, .raw = {}})},
-                                        {"run_time_alone", to_metric({.histogram = alone, .raw = {}})}};
+  const auto quiet = alone.run_time();
+  const auto busy = loaded.run_time();
+  std::map<std::string, Metric> metrics{{"slowdown", to_metric(busy / quiet, loaded.steps)},
+                                        {"run_time", to_metric(busy, loaded.steps)},
+                                        {"run_time_alone", to_metric(quiet, alone.steps)}};
   const auto rate = options.op == "stream" ? meter.rate() : session.peer_metric("sent");
-  metrics["received"] = to_metric(rate, options.op == "stream" ? meter.arrivals() : loaded.count());
+  metrics["received"] = to_metric(rate, options.op == "stream" ? meter.arrivals() : loaded.steps);
   if (rate <= 0) return metrics;
   const auto lost = cpu_per_byte(quiet, busy, rate);
-  metrics["cpu_per_byte"] = to_metric(lost, loaded.count());
+  metrics["cpu_per_byte"] = to_metric(lost, loaded.steps);
   if (const auto cycles = frequency(session.cpu()))
-    metrics["cycles_per_byte"] = to_metric(lost * *cycles, loaded.count());
+    metrics["cycles_per_byte"] = to_metric(lost * *cycles, loaded.steps);
   return metrics;
 }
 

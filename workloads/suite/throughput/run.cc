@@ -120,7 +120,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   }
   session.measure(lanes, {.round_trips = kRampUp});
   if (options.op == "write")
-    for (auto* poster : posters) poster->flush(session.number("timeout"));
+    stream::flush(posters, session.number("timeout"));
   const auto ceiling = ceiling_of(session, depth, options.size);
   if (options.op == "stream") {
     judge_tcp(session, session.number("duration"));
