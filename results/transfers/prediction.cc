@@ -96,12 +96,15 @@ std::optional<TransferParts> measured_parts(const CellSummary& cell) {
   // The application's computation hides when the key came, but from an engine.
   const auto compute = value_of(cell, "computation").value_or(0);
   if (compute > 0 && protocol != "frrwp+crw") return std::nullopt;
-  return TransferParts{.client = value_of(cell, "client_registration").value_or(0),
+  // Where START goes behind the registration, this is the application's own and part of it.
+  const auto before = value_of(cell, "at_client_registering").value_or(0);
+  const bool overlapped = protocol == "frrwp" || protocol == "frrwp+crw";
+  return TransferParts{.client = value_of(cell, "client_registration").value_or(0) + (overlapped ? 0 : before),
                        .server = value_of(cell, "server_registration").value_or(0),
                        .start = start.value_or(0),
                        .key = key.value_or(0),
                        .compute = compute,
-                       .post = value_of(cell, "at_client_registering").value_or(0),
+                       .post = overlapped ? before : 0,
                        .turn = between(cell, "at_started", "at_server_registering"),
                        .submission = value_of(cell, "submission").value_or(0)};
 }
