@@ -2,9 +2,9 @@
 
 #include "tests/workloads/ends.hh"
 #include "workloads/harness/runner.hh"
-#include "workloads/suite/throughput/peer.hh"
+#include "workloads/protocols/peer.hh"
 
-namespace longhaul::workloads::throughput {
+namespace longhaul::workloads::peer {
 namespace {
 
 using testing::Contains;
@@ -43,6 +43,62 @@ TEST(Peer, RdmaIsPerftests) {
   EXPECT_THAT(peer_server(run), Contains("-R"));
   EXPECT_THAT(peer_server(run), Contains("-t"));
   EXPECT_THAT(peer_server(run), Not(Contains("10.0.0.2")));
+}
+
+TEST(Peer, LatencyOverRdmaIsPerftests) {
+  auto run = run_of("send");
+  run.measure = Measure::latency;
+  EXPECT_THAT(peer_client(run),
+              ElementsAre("ib_send_lat", "-F", "-d", "rxe0", "-p", "7471", "-s", "65536", "-n", "500", "10.0.0.2"));
+  run.sleeping = true;
+  EXPECT_EQ(peer_server(run).back(), "-e");
+  const std::string table =
+      " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% "
+      "percentile[usec]   99.9% percentile[usec] \n"
+      " 1024    500          42.10          61.00        43.02              43.35            1.0            48.10      "
+      " "
+      "     61.00\n";
+  EXPECT_DOUBLE_EQ(*read_perftest_latency(table, 1024), 43'020);
+  EXPECT_FALSE(read_perftest_latency(table, 64));
+}
+
+TEST(Peer, LatencyOverTcpIsQperfs) {
+  auto run = run_of("stream");
+  run.measure = Measure::latency;
+  EXPECT_THAT(peer_server(run), ElementsAre("qperf", "-lp", "7471"));
+  EXPECT_THAT(peer_client(run),
+              ElementsAre("qperf", "-lp", "7471", "-m", "65536", "-t", "2", "-vvu", "10.0.0.2", "tcp_lat"));
+  EXPECT_DOUBLE_EQ(*read_qperf("tcp_lat:\n    latency   =  66.5 us\n    msg_size  =  1,024 bytes\n"), 66'500);
+  EXPECT_DOUBLE_EQ(*read_qperf("tcp_lat:\n    latency   =  66,512 ns\n"), 66'512);
+  EXPECT_THAT(read_qperf("failed to connect").error().message, HasSubstr("failed to connect"));
+  EXPECT_FALSE(read_qperf("tcp_lat: latency = some us"));
+}
+
+TEST(Peer, QperfRunsInPlaceOfOurMessages) {
+  ServerThread server;
+  Events events;
+  const auto result = run_client(
+      towards(
+          server.port(),
+          quick({{"tool", std::string{"peer"}}, {"completion", std::string{"event"}}, {"timeout", 20'000'000'000}})),
+      *find_workload("latency"), *find_runner("latency"), events, -1);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_GT(result->client.metrics.at("latency").value, 1e3);
+  EXPECT_LT(result->client.metrics.at("latency").value, 1e7);
+}
+
+TEST(Peer, WhatTheToolsCannotIsSaid) {
+  const auto plan = [](Parameters parameters, const char* transport) {
+    parameters["tool"] = std::string{"peer"};
+    return find_runner("latency")->plan(*find_workload("latency"), parameters, transport, Role::client);
+  };
+  for (const auto& made : {plan({{"op", std::string{"write_imm"}}}, "rdma"), plan({{"clients", 4}}, "rdma"),
+                           plan({}, "tcp"), plan({{"completion", std::string{"event"}}}, "rdma")}) {
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().status, Status::unsupported);
+    EXPECT_THAT(made.error().message, HasSubstr("tool peer"));
+  }
+  EXPECT_TRUE(plan({{"completion", std::string{"event"}}, {"op", std::string{"send"}}}, "rdma"));
 }
 
 TEST(Peer, Iperf3sJsonIsRead) {
@@ -86,4 +142,4 @@ TEST(Peer, SendHasNone) {
 }
 
 }  // namespace
-}  // namespace longhaul::workloads::throughput
+}  // namespace longhaul::workloads::peer

@@ -1,5 +1,6 @@
 #include "workloads/suite/latency/run.hh"
 
+#include "workloads/protocols/peer_lanes.hh"
 #include "workloads/protocols/pingpong.hh"
 
 namespace longhaul::workloads::latency {
@@ -13,8 +14,31 @@ pingpong::LaneOptions lane_options(const WorkloadSpec& spec, const Parameters& p
           .verify = integer(parameters, spec.parameters, "verify") != 0};
 }
 
+bool by_peer(const WorkloadSpec& spec, const Parameters& parameters) {
+  return text(parameters, spec.parameters, "tool") == "peer";
+}
+
+// The connection is not used, but says what is.
+Attempt<ConnectionPlan> peer_plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
+  const auto op = transport == "tcp" ? "stream" : text(parameters, spec.parameters, "op");
+  const bool polling = text(parameters, spec.parameters, "completion") == "poll";
+  if (integer(parameters, spec.parameters, "clients") != 1)
+    return unsupported("tool peer is one client at a time: leave --clients out");
+  if (op == "write_imm" || op == "write_send")
+    return unsupported("perftest has no latency of {}: tool peer has write, send and read", op);
+  if (transport == "tcp" && polling)
+    return unsupported("qperf sleeps until a message comes: tool peer over tcp has --completion event");
+  if (op == "write" && !polling)
+    return unsupported("ib_write_lat spins, nothing tells it of a write: tool peer writes with --completion poll");
+  ConnectionPlan plan;
+  adapt(plan, spec, parameters, transport);
+  plan.memory = plan.message = 1;
+  return plan;
+}
+
 Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
                              Role role) {
+  if (by_peer(spec, parameters)) return peer_plan(spec, parameters, transport);
   const bool sleeping = text(parameters, spec.parameters, "completion") == "event";
   auto plan = pingpong::plan_of(lane_options(spec, parameters, transport), role, sleeping,
                                 static_cast<std::size_t>(integer(parameters, spec.parameters, "clients")));
@@ -44,7 +68,25 @@ bool reads(const Session& session) {
   return session.transport() == "rdma" && session.word("op") == "read";
 }
 
+template <typename Side>
+peer::PeerRun peer_run(const Side& session) {
+  auto run = peer::run_of(session, peer::Measure::latency);
+  run.sleeping = session.transport() == "rdma" && session.word("completion") == "event";
+  return run;
+}
+
+std::map<std::string, Metric> peer_client(ClientSession& session) {
+  auto lane = std::make_unique<peer::PeerClient>(*session.connections().front(), peer_run(session));
+  const auto* tool = lane.get();
+  Lanes lanes;
+  lanes.push_back(std::move(lane));
+  session.measure(lanes, {.sleeping = true, .fewest = 1});
+  const auto [latency, runs] = tool->median();
+  return {{"latency", to_metric(latency, runs)}};
+}
+
 std::map<std::string, Metric> client(ClientSession& session) {
+  if (by_peer(session.spec(), session.parameters())) return peer_client(session);
   const auto made = make_lanes(session, pingpong::make_client_lane);
   ClientSession::Options options;
   options.sleeping = session.word("completion") == "event";
@@ -59,6 +101,12 @@ std::map<std::string, Metric> client(ClientSession& session) {
 }
 
 std::map<std::string, Metric> server(ServerSession& session) {
+  if (by_peer(session.spec(), session.parameters())) {
+    Lanes lanes;
+    lanes.push_back(std::make_unique<peer::PeerServer>(*session.connections().front(), peer_run(session)));
+    session.serve(lanes, true);
+    return {};
+  }
   if (reads(session)) {
     session.serve({}, true);
     return {};

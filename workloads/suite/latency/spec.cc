@@ -22,6 +22,12 @@ WorkloadSpec spec() {
           {size_parameter(64),
            op_parameter({"write", "write_imm", "write_send", "send", "read"}),
            completion_parameter(),
+           {.name = "tool",
+            .kind = Kind::choice,
+            .help = "own: our messages; peer: the tool that people use, as a child: ib_write_lat, ib_send_lat or "
+                    "ib_read_lat (the median of 500 messages), qperf (tcp; sleeps; the mean of whole seconds)",
+            .fallback = Value{"own"},
+            .choices = {"own", "peer"}},
            {.name = "clients",
             .kind = Kind::count,
             .help = "connections, each with one message on its way, all driven by one thread at either end",

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "workloads/protocols/peer_lanes.hh"
 #include "workloads/protocols/stream.hh"
-#include "workloads/suite/throughput/peer_lanes.hh"
 #include "workloads/transport/sizing.hh"
 
 namespace longhaul::workloads::throughput {
@@ -70,37 +70,28 @@ void judge_tcp(ClientSession& session, std::int64_t window) {
   }
 }
 
-PeerRun peer_run(const Session& session, const SocketAddress& local, const SocketAddress& server) {
-  const auto facts = session.connections().front()->facts();
-  return {.op = session.transport() == "tcp" ? "stream" : session.word("op"),
-          .device = facts.device,
-          .iwarp = facts.provider == "siw" || facts.provider == "cxgb4",
-          .local = local.host(),
-          .server = server.host(),
-          .port = static_cast<std::uint16_t>(server.port() + 1),
-          .size = session.number("size"),
-          .streams = session.number("streams"),
-          .depth = session.number("depth"),
-          .duration = session.number("duration")};
+template <typename Side>
+peer::PeerRun peer_run(const Side& session) {
+  auto run = peer::run_of(session, peer::Measure::throughput);
+  run.streams = session.number("streams");
+  run.depth = session.number("depth");
+  return run;
 }
 
 std::map<std::string, Metric> peer_client_side(ClientSession& session) {
-  auto lane =
-      std::make_unique<PeerClient>(*session.connections().front(), peer_run(session, session.here(), session.there()));
-  const auto* peer = lane.get();
+  auto lane = std::make_unique<peer::PeerClient>(*session.connections().front(), peer_run(session));
+  const auto* tool = lane.get();
   Lanes lanes;
   lanes.push_back(std::move(lane));
   // A second processor's worth of spinning beside the tool would be ours, not the tool's.
   session.measure(lanes, {.sleeping = true, .fewest = 1});
-  auto rates = peer->rates();
-  std::sort(rates.begin(), rates.end());
-  return {{"throughput", to_metric(rates[rates.size() / 2], rates.size())}};
+  const auto [rate, runs] = tool->median();
+  return {{"throughput", to_metric(rate, runs)}};
 }
 
 void peer_server_side(ServerSession& session) {
   Lanes lanes;
-  lanes.push_back(
-      std::make_unique<PeerServer>(*session.connections().front(), peer_run(session, session.here(), session.here())));
+  lanes.push_back(std::make_unique<peer::PeerServer>(*session.connections().front(), peer_run(session)));
   session.serve(lanes, true);
 }
 
@@ -119,8 +110,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
     lanes.push_back(std::move(poster));
   }
   session.measure(lanes, {.round_trips = kRampUp});
-  if (options.op == "write")
-    stream::flush(posters, session.number("timeout"));
+  if (options.op == "write") stream::flush(posters, session.number("timeout"));
   const auto ceiling = ceiling_of(session, depth, options.size);
   if (options.op == "stream") {
     judge_tcp(session, session.number("duration"));

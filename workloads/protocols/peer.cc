@@ -1,11 +1,11 @@
-#include "workloads/suite/throughput/peer.hh"
+#include "workloads/protocols/peer.hh"
 
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
 #include <sstream>
 
-namespace longhaul::workloads::throughput {
+namespace longhaul::workloads::peer {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
@@ -16,32 +16,40 @@ std::string number(std::int64_t value) {
 
 // What both ends of perftest must be given alike.
 std::vector<std::string> perftest(const PeerRun& run) {
-  std::vector<std::string> command{fmt::format("ib_{}_bw", run.op),
+  const bool latency = run.measure == Measure::latency;
+  std::vector<std::string> command{fmt::format("ib_{}_{}", run.op, latency ? "lat" : "bw"),
                                    "-F",
-                                   "--report_gbits",
                                    "-d",
                                    run.device,
                                    "-p",
                                    number(run.port),
                                    "-s",
                                    number(run.size),
-                                   "-q",
-                                   number(run.streams),
                                    "-n",
                                    number(run.messages)};
+  if (!latency) command.insert(command.end(), {"--report_gbits", "-q", number(run.streams)});
   if (run.depth > 0) command.insert(command.end(), {"-t", number(run.depth)});
+  if (run.sleeping) command.emplace_back("-e");
   if (run.iwarp) command.emplace_back("-R");  // iWARP connects by rdma_cm only
   return command;
+}
+
+std::int64_t seconds(const PeerRun& run) {
+  return (run.duration + kSecond - 1) / kSecond;
 }
 
 }  // namespace
 
 std::vector<std::string> peer_server(const PeerRun& run) {
-  if (run.op == "stream") return {"iperf3", "-s", "-1", "-B", run.server, "-p", number(run.port)};
-  return perftest(run);
+  if (run.op != "stream") return perftest(run);
+  if (run.measure == Measure::latency) return {"qperf", "-lp", number(run.port)};
+  return {"iperf3", "-s", "-1", "-B", run.server, "-p", number(run.port)};
 }
 
 std::vector<std::string> peer_client(const PeerRun& run) {
+  if (run.op == "stream" && run.measure == Measure::latency)
+    return {"qperf", "-lp",      number(run.port), "-m", number(run.size), "-t", number(seconds(run)),
+            "-vvu",  run.server, "tcp_lat"};
   if (run.op == "stream")
     return {"iperf3",
             "-c",
@@ -55,11 +63,17 @@ std::vector<std::string> peer_client(const PeerRun& run) {
             "-P",
             number(run.streams),
             "-t",
-            number((run.duration + kSecond - 1) / kSecond),
+            number(seconds(run)),
             "--json"};
   auto command = perftest(run);
   command.push_back(run.server);
   return command;
+}
+
+Result<double> read_peer(const PeerRun& run, std::string_view output) {
+  if (run.measure == Measure::latency)
+    return run.timed() ? read_qperf(output) : read_perftest_latency(output, run.size);
+  return run.timed() ? read_iperf3(output) : read_perftest(output, run.size);
 }
 
 Result<double> read_iperf3(std::string_view output) {
@@ -87,4 +101,40 @@ Result<double> read_perftest(std::string_view output, std::int64_t size) {
   return fail("perftest printed no result: {}", output.substr(0, 400));
 }
 
-}  // namespace longhaul::workloads::throughput
+Result<double> read_perftest_latency(std::string_view output, std::int64_t size) {
+  // #bytes #iterations t_min[usec] t_max[usec] t_typical[usec] t_avg[usec] ...
+  std::istringstream lines{std::string{output}};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields{line};
+    std::int64_t bytes = 0;
+    std::int64_t iterations = 0;
+    double least = 0;
+    double most = 0;
+    double typical = 0;
+    if (fields >> bytes >> iterations >> least >> most >> typical && bytes == size) return typical * 1e3;
+  }
+  return fail("perftest printed no result: {}", output.substr(0, 400));
+}
+
+Result<double> read_qperf(std::string_view output) {
+  //     latency        =    208 us     (with -vvu: 208,123 ns and the like)
+  std::istringstream words{std::string{output}};
+  std::string word;
+  while (words >> word) {
+    if (word != "latency") continue;
+    std::string equals;
+    std::string digits;
+    std::string unit;
+    if (!(words >> equals >> digits >> unit) || equals != "=") break;
+    std::erase(digits, ',');
+    std::istringstream number{digits};
+    double value = 0;
+    if (!(number >> value)) break;
+    for (const auto& [name, ns] : {std::pair{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"sec", 1e9}})
+      if (unit == name) return value * ns;
+    break;
+  }
+  return fail("qperf printed no latency: {}", output.substr(0, 400));
+}
+
+}  // namespace longhaul::workloads::peer

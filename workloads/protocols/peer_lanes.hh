@@ -2,13 +2,20 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/child.hh"
 #include "workloads/harness/loop.hh"
-#include "workloads/suite/throughput/peer.hh"
+#include "workloads/harness/session.hh"
+#include "workloads/protocols/peer.hh"
 
-namespace longhaul::workloads::throughput {
+namespace longhaul::workloads::peer {
+
+/// What a session's parameters say of it: between the addresses of its connection, at the port behind the session's
+/// own.
+PeerRun run_of(const ClientSession& session, Measure measure);
+PeerRun run_of(const ServerSession& session, Measure measure);
 
 /// A child and all that it prints.
 class Tool {
@@ -37,8 +44,8 @@ class PeerServer final : public Lane {
   std::optional<Tool> tool_;
 };
 
-/// One operation is one run of the tool's client. The warm-up of perftest, which counts messages, tells how many the
-/// window takes; iperf3, which takes a time, needs none.
+/// One operation is one run of the tool's client. The warm-up of a throughput by perftest, which counts messages, tells
+/// how many the window takes; the others need none.
 class PeerClient final : public Lane {
  public:
   PeerClient(Connection& connection, PeerRun run);
@@ -48,8 +55,8 @@ class PeerClient final : public Lane {
   void reset() override { ++phase_; }
   Waitable& waitable() override { return connection_; }
 
-  /// Bit/s of each run in the window.
-  const std::vector<double>& rates() const { return rates_; }
+  /// Of the runs in the window: bit/s, or ns. The middle one, and how many there were.
+  std::pair<double, std::uint64_t> median() const;
 
  private:
   Connection& connection_;
@@ -58,7 +65,7 @@ class PeerClient final : public Lane {
   int phase_ = 0;
   int tries_ = 0;
   std::int64_t not_before_ = 0;
-  std::vector<double> rates_;
+  std::vector<double> values_;
 };
 
-}  // namespace longhaul::workloads::throughput
+}  // namespace longhaul::workloads::peer

@@ -1,0 +1,138 @@
+#include "workloads/protocols/peer_lanes.hh"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "common/error.hh"
+#include "observe/clock.hh"
+
+namespace longhaul::workloads::peer {
+namespace {
+
+constexpr int kWarmUp = 1;
+constexpr std::int64_t kWarmUpMessages = 32;
+constexpr std::int64_t kFewestMessages = 200;  // of a window: perftest counts its ramp, from the first post on
+constexpr std::int64_t kLatencyMessages = 500;
+constexpr int kTries = 30;                           // the tool's server may just be starting
+constexpr std::int64_t kBetweenTries = 100'000'000;  // ns
+
+OwnFd nothing() {
+  return OwnFd{check(::open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null")};
+}
+
+OwnFd memory_file() {
+  return OwnFd{check(::memfd_create("longhaul-peer", MFD_CLOEXEC), "create a file in memory")};
+}
+
+Child spawn(const std::vector<std::string>& command, int output) {
+  const auto input = nothing();
+  try {
+    return Child{{.arguments = command, .descriptors = {{input.get(), 0}, {output, 1}, {output, 2}}}};
+  } catch (const std::system_error& error) {
+    throw std::runtime_error(fmt::format("{} cannot be started here ({})", command.front(), error.code().message()));
+  }
+}
+
+PeerRun between(const Session& session, Measure measure, const SocketAddress& server) {
+  const auto facts = session.connections().front()->facts();
+  return {.measure = measure,
+          .op = session.transport() == "tcp" ? "stream" : session.word("op"),
+          .device = facts.device,
+          .iwarp = facts.provider == "siw" || facts.provider == "cxgb4",
+          .local = session.here().host(),
+          .server = server.host(),
+          .port = static_cast<std::uint16_t>(server.port() + 1),
+          .size = session.number("size"),
+          .duration = session.number("duration")};
+}
+
+// Both ends of a latency count the same messages.
+PeerRun with_messages(PeerRun run) {
+  run.messages = run.measure == Measure::latency ? kLatencyMessages : kWarmUpMessages;
+  return run;
+}
+
+}  // namespace
+
+PeerRun run_of(const ClientSession& session, Measure measure) {
+  return between(session, measure, session.there());
+}
+
+PeerRun run_of(const ServerSession& session, Measure measure) {
+  return between(session, measure, session.here());
+}
+
+Tool::Tool(const std::vector<std::string>& command) : output_(memory_file()), child_(spawn(command, output_.get())) {}
+
+std::string Tool::output() const {
+  std::string text;
+  std::array<char, 4096> part{};
+  for (off_t at = 0;;) {
+    const auto size = ::pread(output_.get(), part.data(), part.size(), at);
+    if (size <= 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(size));
+    at += size;
+  }
+}
+
+PeerServer::PeerServer(Connection& connection, PeerRun run)
+    : connection_(connection), run_(with_messages(std::move(run))) {}
+
+bool PeerServer::advance() {
+  if (tool_ && !tool_->poll()) return false;
+  tool_.emplace(peer_server(run_));
+  return false;
+}
+
+PeerClient::PeerClient(Connection& connection, PeerRun run)
+    : connection_(connection), run_(with_messages(std::move(run))) {}
+
+void PeerClient::start() {
+  tries_ = 0;
+  not_before_ = 0;
+}
+
+bool PeerClient::advance() {
+  const bool counts = !run_.timed() && run_.measure == Measure::throughput;
+  if (!counts && phase_ == kWarmUp) return true;
+  if (!tool_) {
+    if (observe::raw_time() < not_before_) return false;
+    tool_.emplace(peer_client(run_));
+    ++tries_;
+    return false;
+  }
+  const auto ended = tool_->poll();
+  if (!ended) return false;
+  const auto output = tool_->output();
+  tool_.reset();
+  const auto value = read_peer(run_, output);
+  if (!ended->ok() || !value) {
+    if (tries_ >= kTries)
+      throw std::runtime_error(fmt::format("{} ended with {}: {}", peer_client(run_).front(), ended->text(),
+                                           value ? output.substr(0, 400) : value.error().message));
+    not_before_ = observe::raw_time() + kBetweenTries;
+    return false;
+  }
+  if (phase_ == kWarmUp) {
+    const auto wanted = *value * static_cast<double>(run_.duration) / 8e9 /
+                        static_cast<double>(run_.size * std::max<std::int64_t>(run_.streams, 1));
+    run_.messages = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), kFewestMessages, 10'000'000);
+  } else {
+    values_.push_back(*value);
+  }
+  return true;
+}
+
+std::pair<double, std::uint64_t> PeerClient::median() const {
+  auto sorted = values_;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return {sorted.empty() ? 0 : *middle, sorted.size()};
+}
+
+}  // namespace longhaul::workloads::peer
