@@ -21,12 +21,13 @@ TEST(Polling, IsTheRoundsThatFoundNothing) {
   for (int i = 0; i < 2'000; ++i) {
     round();
     polling.nothing();
+    if (i % 100 == 99) polling.something();  // each row is timed once: twenty times, of which the fastest counts
   }
-  const auto took = raw_time() - start;
-  polling.something();
+  const auto took = static_cast<double>(raw_time() - start);
   EXPECT_TRUE(polling.used());
   EXPECT_GT(polling.spent_since({}), 0);
-  EXPECT_LE(polling.spent_since({}), took) << "the fastest rounds count: no more than passed";
+  EXPECT_LE(static_cast<double>(polling.spent_since({})), 1.1 * took)
+      << "no more than passed, but for the clock's reading in what was timed";
   const auto before = polling;
   round();
   polling.something();
