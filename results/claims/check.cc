@@ -126,8 +126,11 @@ json::array claims_data(const std::vector<Checked>& checked) {
       json::array cells;
       for (const auto& [id, x] : finding.cells) cells.emplace_back(json::object{{"id", id}, {"x", x}});
       json::array processors;
-      for (const auto& one : finding.processors)
-        processors.emplace_back(json::object{{"who", one.who}, {"low", one.low}, {"high", one.high}});
+      for (const auto& one : finding.processors) {
+        json::object use{{"who", one.who}, {"low", one.busy.low}, {"high", one.busy.high}};
+        if (one.polling) use.emplace("polling", json::object{{"low", one.polling->low}, {"high", one.polling->high}});
+        processors.push_back(std::move(use));
+      }
       said.emplace_back(json::object{{"group", finding.group},
                                      {"verdict", to_text(finding.verdict)},
                                      {"reason", finding.reason},

@@ -36,12 +36,17 @@ struct Evidence {
   Ratio ratio;
 };
 
-/// How busy the processors of one end were in a group's cells: from the least to the most of their medians, in per cent
-/// of one processor. What it cost to get what the verdict speaks of.
-struct ProcessorUse {
-  std::string who;  ///< "RDMA client", "sockets server", "node"
+/// From the least to the most of cells' medians, in per cent of one processor.
+struct Busy {
   double low = 0;
   double high = 0;
+};
+
+/// How busy the processors of one end were in a group's cells. What it cost to get what the verdict speaks of.
+struct ProcessorUse {
+  std::string who;  ///< "RDMA client", "sockets server", "node"
+  Busy busy = {};
+  std::optional<Busy> polling = {};  ///< of that, the process looked for what had not come; empty: not recorded
 };
 
 /// What one group of cells says.

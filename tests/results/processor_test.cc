@@ -152,9 +152,11 @@ TEST(Processors, OfAVerdictsCellsBySide) {
   give(other, "client_cpu", 62);
   give(rdma, "server_cpu", 40);
   give(tcp, "client_cpu", 120);
+  give(rdma, "client_process_polling", 41);
+  give(other, "client_process_polling", 30.2);
   const std::vector<Match> matches{{.cell = &rdma, .rival = &tcp}, {.cell = &other, .rival = &tcp}};
   EXPECT_EQ(spelt(processors_of(matches)),
-            "processors busy: RDMA client 62 to 100 %, RDMA server 40 %, sockets client 120 %");
+            "processors busy: RDMA client 62 to 100 % (polling 30 to 41 %), RDMA server 40 %, sockets client 120 %");
   CellSummary alone;
   give(alone, "local_cpu", 50);
   EXPECT_EQ(spelt(processors_of({{.cell = &alone}})), "processors busy: node 50 %");

@@ -21,10 +21,12 @@ function renderClaims() {
 }
 
 // What it cost: from the least to the most of the cells' medians.
-const processorsText = finding => !finding.processors.length ? '' : ` <span class="quiet small">Processors busy: ${finding.processors.map(one => {
-  const [low, high] = [one.low, one.high].map(share => share.toFixed(0));
-  return `${escaped(one.who)} ${low === high ? low : `${low} – ${high}`} %`;
-}).join(', ')}.</span>`;
+const sharesText = use => {
+  const [low, high] = [use.low, use.high].map(share => share.toFixed(0));
+  return `${low === high ? low : `${low} – ${high}`} %`;
+};
+const processorsText = finding => !finding.processors.length ? '' : ` <span class="quiet small">Processors busy: ${finding.processors.map(one =>
+  `${escaped(one.who)} ${sharesText(one)}${one.polling ? ` (polling ${sharesText(one.polling)})` : ''}`).join(', ')}.</span>`;
 
 const figureName = claim => `${specOf(`${claim.workload}/${claim.metric}`).name.replace(/_/g, ' ')} against ${claim.x === 'delay' ? 'one-way delay' : claim.x}` +
   (claim.findings.some(finding => finding.cells.some(cell => expectedOf(byId.get(cell.id), `${claim.workload}/${claim.metric}`) !== null)) ? '; dotted: expected' : '');
