@@ -25,8 +25,8 @@ Result<std::string> option(const WorkloadSpec& spec, const StartRequest& request
     for (const auto& known : spec.parameters) names.push_back(known.name);
     return refuse("workload {} has no parameter '{}'{}", spec.name, name, did_you_mean(name, names));
   }
-  if (!parameter->transport.empty() && parameter->transport != request.transport)
-    return refuse("{}: applies to {} only, this run is over {}", name, parameter->transport, request.transport);
+  if (!applies(*parameter, request.transport))
+    return refuse("{}: means nothing over '{}', which has no {}", name, request.transport, spoken(*parameter->needs));
   if (const auto ok = check_value(*parameter, value); !ok) return refuse("{}: {}", name, ok.error().message);
   return fmt::format("--{}={}", option_name(name), format_value(*parameter, value));
 }

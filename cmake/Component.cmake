@@ -97,6 +97,14 @@ function(longhaul_component name)
   _longhaul_includes(longhaul_${name} ${name} ${paths})
   _longhaul_link(longhaul_${name} ${ARG_DEPS})
   target_link_libraries(longhaul_${name} PUBLIC ${ARG_LIBS})
+  set_property(GLOBAL APPEND PROPERTY longhaul_components "${name} ${ARG_PATH} ${ARG_DEPS}")
+endfunction()
+
+# NAME PATH DEPS of each component, a line each, in the build directory: tests/architecture compares docs/architecture.md with it.
+function(longhaul_list_components)
+  get_property(all GLOBAL PROPERTY longhaul_components)
+  list(JOIN all "\n" text)
+  file(WRITE ${CMAKE_BINARY_DIR}/components.txt "${text}\n")
 endfunction()
 
 function(longhaul_program name)

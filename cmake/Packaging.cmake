@@ -91,6 +91,7 @@ set(CPACK_COMPONENT_QEMU_DESCRIPTION "QEMU of longhaul's lab\n Debian's QEMU wit
 set(CPACK_DEBIAN_BENCH_PACKAGE_NAME longhaul-bench)
 set(CPACK_COMPONENT_BENCH_DESCRIPTION "workloads of longhaul\n Latency, overlap, progress, CPU load, rendezvous, throughput, registration and transfers, over TCP sockets and RDMA verbs.")
 set(CPACK_DEBIAN_BENCH_PACKAGE_RECOMMENDS "ibverbs-providers, perftest, iperf3")
+set(CPACK_DEBIAN_BENCH_PACKAGE_SUGGESTS libucx0)  # the transport ucx
 set(CPACK_DEBIAN_AGENT_PACKAGE_NAME longhaul-agent)
 set(CPACK_COMPONENT_AGENT_DESCRIPTION "agent of longhaul\n Describes its node, supervises workloads, passes impairments on; obeys only controllers of its testbed's own authority.")
 set(CPACK_DEBIAN_AGENT_PACKAGE_DEPENDS "longhaul-bench, systemd")

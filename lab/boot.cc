@@ -16,10 +16,10 @@
 #include "common/error.hh"
 #include "common/log.hh"
 #include "lab/control.hh"
-#include "lab/cpio.hh"
-#include "lab/guest.hh"
 #include "lab/image.hh"
-#include "lab/inventory.hh"
+#include "lab/plan/cpio.hh"
+#include "lab/plan/guest.hh"
+#include "lab/plan/inventory.hh"
 #include "lab/programs.hh"
 
 namespace longhaul::lab {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/result.hh"
-#include "lab/topology.hh"
+#include "lab/plan/topology.hh"
 
 namespace longhaul::lab {
 

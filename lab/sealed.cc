@@ -13,10 +13,10 @@
 #include "lab/boot.hh"
 #include "lab/image.hh"
 #include "lab/machine.hh"
+#include "lab/plan/topology.hh"
 #include "lab/programs.hh"
 #include "lab/qmp.hh"
 #include "lab/sealed_vm.hh"
-#include "lab/topology.hh"
 
 namespace longhaul::lab {
 namespace {

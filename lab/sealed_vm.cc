@@ -8,8 +8,8 @@
 
 #include "common/error.hh"
 #include "lab/machine.hh"
+#include "lab/plan/topology.hh"
 #include "lab/sealed_ports.hh"
-#include "lab/topology.hh"
 
 namespace longhaul::lab {
 namespace {

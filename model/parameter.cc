@@ -37,6 +37,10 @@ bool runs_alone(const WorkloadSpec& spec) {
   return spec.roles == std::vector{Role::local};
 }
 
+bool applies(const ParameterSpec& spec, std::string_view transport) {
+  return !spec.needs || offers(transport, *spec.needs);
+}
+
 const ParameterSpec* find_parameter(const std::vector<ParameterSpec>& specs, std::string_view name) {
   const auto it = std::find_if(specs.begin(), specs.end(), [&](const auto& spec) { return spec.name == name; });
   return it == specs.end() ? nullptr : &*it;

@@ -12,6 +12,7 @@
 
 #include "common/result.hh"
 #include "common/spelling.hh"
+#include "model/transport.hh"
 #include "model/units.hh"
 
 namespace longhaul {
@@ -29,9 +30,9 @@ struct ParameterSpec {
   std::optional<Value> fallback;  ///< the default; never changes once released (cell identity). Empty: see help
   std::int64_t min = 0;           ///< in base units, inclusive
   std::int64_t max = std::int64_t{1} << 62;
-  std::vector<std::string> choices;  ///< for Kind::choice; empty: any text
-  std::string transport = {};        ///< the only transport that it applies to; empty: to all
-  std::string punctuation = {};      ///< what any text may hold beside letters, digits, '_', '.' and '-'
+  std::vector<std::string> choices;      ///< for Kind::choice; empty: any text
+  std::optional<Capability> needs = {};  ///< what a transport must offer so that it means anything; empty: any does
+  std::string punctuation = {};          ///< what any text may hold beside letters, digits, '_', '.' and '-'
   /// Optional, for any text: what else is asked of it.
   std::function<Result<void>(const std::string&)> check = {};
 };
@@ -48,16 +49,13 @@ struct MetricSpec {
 
 enum class Role { client, server, router, local };
 
-/// What a transport offers (workloads/transport) and a workload may need.
-enum class Capability { stream, send_receive, write, write_with_immediate, read, event_completion };
-
 struct WorkloadSpec {
   std::string name;
   std::string summary;
   std::vector<ParameterSpec> parameters;
   std::vector<MetricSpec> metrics;  ///< the first is the headline: plotted and judged for precision
   std::vector<Role> roles;          ///< client and server; or local alone: one process on one node, without a peer
-  std::vector<std::string> transports = {"tcp", "rdma"};  ///< that it may run over; empty: it has no transport
+  std::vector<std::string> transports = transport_names();  ///< that it may run over; empty: it has no transport
   /// Which capability the transport must have for these parameters; empty: any transport does.
   std::function<std::vector<Capability>(const Parameters&)> needs;
   std::string plot_axis;  ///< default x axis of its plot: a parameter's name
@@ -72,6 +70,9 @@ struct WorkloadSpec {
 
 /// Whether it is one process on one node: no peer, no path, no WAN.
 bool runs_alone(const WorkloadSpec& spec);
+
+/// Whether it means anything on this transport.
+bool applies(const ParameterSpec& spec, std::string_view transport);
 
 /// Finds by name; nullptr when there is none.
 const ParameterSpec* find_parameter(const std::vector<ParameterSpec>& specs, std::string_view name);

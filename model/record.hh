@@ -19,7 +19,6 @@ inline constexpr int kRecordSchema = 1;
 
 BOOST_DESCRIBE_ENUM(Kind, duration, size, rate, fraction, count, flag, choice)
 BOOST_DESCRIBE_ENUM(Role, client, server, router, local)
-BOOST_DESCRIBE_ENUM(Capability, stream, send_receive, write, write_with_immediate, read, event_completion)
 BOOST_DESCRIBE_ENUM(Better, lower, higher, neither)
 
 /// How a run ended. limited: by window, queue or time-out; refused: the WAN was not as asked.

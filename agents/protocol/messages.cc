@@ -1,5 +1,7 @@
 #include "agents/protocol/messages.hh"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 
@@ -49,8 +51,9 @@ Result<void> check(const StartRequest& start) {
   if (auto ok = check_parameters("start.parameters", start.parameters); !ok) return ok;
   if (start.role == Role::router) return refuse("start.role: a router runs no workload");
   const bool without = start.role == Role::local && start.transport.empty();
-  if (!without && start.transport != "tcp" && start.transport != "rdma")
-    return refuse("start.transport: expected tcp or rdma, got '{}'", start.transport.substr(0, 80));
+  if (!without && find_transport(start.transport) == nullptr)
+    return refuse("start.transport: expected one of {}, got '{}'", fmt::join(transport_names(), ", "),
+                  start.transport.substr(0, 80));
   if (start.hold.value_or(false) && start.role != Role::local)
     return refuse("start.hold: only what runs alone is held; a client waits for its server anyway");
   if (auto ok = check_word("start.device", start.device, 64, true); !ok) return ok;

@@ -84,6 +84,7 @@ add_libraries() { # ROOT FILE...
     # ldd prints "name => path (address)" or "path (address)"
     { for file; do ldd "$file" 2>/dev/null || true; done; } | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p; s/^[ \t]*\(\/[^ ]*\) (.*/\1/p' | sort -u >"$work/libraries"
     while read -r library; do
+        case $library in "$work"/*) continue ;; esac # of a package that was unpacked here: its own files are copied as such
         [ ! -e "$root$library" ] || continue
         ! grep -qxF "$library" "$work/base-has" || continue
         install -D -m 0755 "$library" "$root$library"

@@ -32,7 +32,8 @@ class Complainer {
 bool applies_alone(const WorkloadSpec& workload, const ParameterSpec& axis) {
   const auto& all = workload.transports;
   if (axis.name == "transport" || axis.name == "provider") return !all.empty();
-  return axis.name == "rival" && std::find(all.begin(), all.end(), axis.transport) != all.end();
+  return axis.name == "rival" &&
+         std::any_of(all.begin(), all.end(), [&](const auto& transport) { return applies(axis, transport); });
 }
 
 class ExperimentChecker : Complainer {
@@ -140,9 +141,10 @@ class ExperimentChecker : Complainer {
     // (cells.cc).
     if (const auto transport = transport_of(one.parameters); !transport.empty()) {
       for (const auto& [key, value] : entry.axes) {
-        const auto& only = find_parameter(experiment_.specs, key.text)->transport;
-        if (!only.empty() && only != transport)
-          return error(key.place, "axis '{}' is for {} only, this entry is {}", key.text, only, transport);
+        const auto* axis = find_parameter(experiment_.specs, key.text);
+        if (!applies(*axis, transport))
+          return error(key.place, "axis '{}' means nothing over {}, which has no {}", key.text, transport,
+                       spoken(*axis->needs));
       }
     }
     for (const auto& other : experiment_.series)

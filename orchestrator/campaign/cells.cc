@@ -31,12 +31,13 @@ std::string contradiction(const Experiment& experiment, const Parameters& parame
   if (std::find(transports.begin(), transports.end(), transport) == transports.end())
     return fmt::format("workload {} does not run over {}; give {}", experiment.workload.name, transport,
                        spelt(transports));
-  if (transport == "rdma" && (provider.empty() || provider == "kernel"))
-    return "transport rdma without provider; name the RDMA driver, such as 'provider: rxe'";
-  if (transport == "tcp" && !provider.empty() && provider != "kernel")
+  const auto& only = find_transport(transport)->provider;
+  if (only.empty() && (provider.empty() || provider == "kernel"))
+    return fmt::format("transport {} without provider; name the RDMA driver, such as 'provider: rxe'", transport);
+  if (!only.empty() && !provider.empty() && provider != only)
     return fmt::format(
-        "transport tcp with provider {}; to run tcp on the network interface of {}'s device say 'rival: {}'", provider,
-        provider, provider);
+        "transport {0} with provider {1}; to run {0} on the network interface of {1}'s device say 'rival: {1}'",
+        transport, provider);
   if (choice_of(parameters, "path") == "lan" && !degen::impairment_part(parameters).empty())
     return "an impairment on path lan; only the wan path crosses the router that impairs";
   return {};
@@ -48,7 +49,7 @@ Result<Parameters> reduce(const Experiment& experiment, const Parameters& combin
   const auto transport = choice_of(combination, "transport");
   for (const auto& [name, value] : combination) {
     const auto* spec = find_parameter(experiment.specs, name);
-    if (spec->transport.empty() || spec->transport == transport) reduced.emplace(name, value);
+    if (applies(*spec, transport)) reduced.emplace(name, value);
   }
   const auto impairment = degen::make_impairment(degen::impairment_part(reduced));
   if (!impairment) return tl::unexpected(impairment.error());

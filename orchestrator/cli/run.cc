@@ -9,7 +9,7 @@
 #include <random>
 
 #include "common/version.hh"
-#include "lab/inventory.hh"
+#include "lab/plan/inventory.hh"
 #include "orchestrator/cli/campaign_run.hh"
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/directory.hh"

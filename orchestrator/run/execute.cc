@@ -48,7 +48,9 @@ agents::StartRequest start_request(const RunRequest& request, Role role, const A
   start.role = role;
   start.workload = request.workload;
   start.transport = request.transport;
-  if (request.transport == "rdma") start.device = here.device;
+  // A transport with one driver for all links is bound by the address alone.
+  if (const auto* transport = find_transport(request.transport); transport != nullptr && transport->provider.empty())
+    start.device = here.device;
   start.bind = here.address;
   if (request.padding > 0) start.padding = request.padding;
   if (role != Role::server) start.parameters = request.parameters;

@@ -20,7 +20,9 @@ Result<Attachment> attachment(const Node& node, const std::string& path, const s
 }
 
 std::string provider_of(const Parameters& parameters) {
-  return choice_of(parameters, choice_of(parameters, "transport") == "tcp" ? "rival" : "provider");
+  const auto* transport = find_transport(choice_of(parameters, "transport"));
+  const bool any_link = transport != nullptr && !transport->provider.empty();
+  return choice_of(parameters, any_link ? "rival" : "provider");
 }
 
 struct End {

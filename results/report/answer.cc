@@ -120,6 +120,8 @@ std::string short_ratio(double ratio) {
 
 std::string name_of(const Pairing& pairing, const Vocabulary& vocabulary) {
   std::string name = pairing.provider;
+  if (const auto* spec = find_transport(pairing.transport); spec != nullptr && pairing.transport != "rdma")
+    name = fmt::format("{} on {}", spec->title, name);
   const auto* op = vocabulary.parameter(pairing.workload, "op");
   if (op != nullptr && op->fallback != Value{pairing.op}) name += " " + pairing.op;
   if (const auto* size = vocabulary.parameter(pairing.workload, "size"); size != nullptr)
@@ -150,7 +152,9 @@ std::string course_of(const Pairing& pairing) {
 
 Answer answer_of(const Summary& summary, const std::vector<Pairing>& pairings, const Vocabulary& vocabulary) {
   Answer result{.question = "Is RDMA better than sockets on this link, and up to which delay?", .answer = {}};
-  if (pairings.empty()) {
+  const bool rdma =
+      std::any_of(pairings.begin(), pairings.end(), [](const auto& one) { return one.transport == "rdma"; });
+  if (!rdma) {
     if (auto best = best_alone(summary, vocabulary); !best.empty())
       return {.question = "What gives the best figures?", .answer = std::move(best)};
     const auto measured =
@@ -170,7 +174,7 @@ Answer answer_of(const Summary& summary, const std::vector<Pairing>& pairings, c
   std::vector<std::string> providers;
   std::map<std::int64_t, Range> by_delay;
   for (const auto& pairing : pairings) {
-    if (pairing.workload != workload || pairing.metric != metric) continue;
+    if (pairing.workload != workload || pairing.metric != metric || pairing.transport != "rdma") continue;
     if (pairing.conditions.contains("path")) continue;  // a LAN is another link
     pairs.push_back(&pairing);
     if (std::find(providers.begin(), providers.end(), pairing.provider) == providers.end())

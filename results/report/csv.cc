@@ -85,7 +85,7 @@ void add_line(std::string& text, const CellSummary& cell, const MetricSummary& m
   line.add(cell.cell_id).add(cell.workload).add(cell.transport).add(cell.provider).add(cell.device);
   line.add(word("strategy")).add(word("protocol"));
   // Sockets have one operation and no name for it.
-  line.add(cell.transport == "tcp" && !cell.parameters.contains("op") ? std::string{} : word("op"));
+  line.add(offers(cell.transport, Capability::stream) && !cell.parameters.contains("op") ? std::string{} : word("op"));
   line.add(word("completion")).add(asked(cell.forward)).add(microseconds(cell.forward.achieved));
   line.add(integer_or_default(cell, vocabulary, "size")).add(integer_or_default(cell, vocabulary, "clients"));
   line.add(metric.name).add(metric.unit == "ns" ? "us" : metric.unit);

@@ -115,7 +115,7 @@ json::object cell_data(const CellSummary& cell, const Summary& summary, const Vo
   for (const auto& metric : cell.metrics) metrics.emplace_back(metric_data(metric, distributions));
   json::array cpu;
   for (const auto& metric : cell.cpu) cpu.emplace_back(metric_data(metric, false));
-  const bool sockets = cell.transport == "tcp" && !cell.parameters.contains("op");
+  const bool sockets = offers(cell.transport, Capability::stream) && !cell.parameters.contains("op");
   const auto* spec = vocabulary.workload(cell.workload);
   const auto* axis = spec == nullptr ? nullptr : surface_axis(*spec);
   return {{"id", cell.cell_id},
@@ -148,6 +148,16 @@ json::object cell_data(const CellSummary& cell, const Summary& summary, const Vo
           {"cpu", std::move(cpu)}};
 }
 
+// By name: what people call it, whether it is the baseline, and whether its link is told by the rival's name.
+json::object transports_data() {
+  json::object all;
+  for (const auto& one : transports())
+    all[one.name] = json::object{{"title", one.title},
+                                 {"baseline", is_baseline(one.name)},
+                                 {"any_link", offers(one.name, Capability::any_link)}};
+  return all;
+}
+
 json::object pair_data(const Pairing& pairing, const Vocabulary& vocabulary) {
   static constexpr const char* kNames[] = {"rdma", "sockets", "none", "unknown"};
   const auto named = [](Advantage advantage) { return kNames[static_cast<int>(advantage)]; };
@@ -174,6 +184,7 @@ json::object pair_data(const Pairing& pairing, const Vocabulary& vocabulary) {
                                          {"after", named(crossover.after)}});
   return {{"workload", pairing.workload},
           {"metric", pairing.metric},
+          {"transport", pairing.transport},
           {"provider", pairing.provider},
           {"op", pairing.op},
           {"variant", variant_of(pairing.workload, pairing.conditions, vocabulary)},
@@ -283,6 +294,7 @@ json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool 
           {"workloads", workloads_data(summary, vocabulary)},
           {"cpu_metrics", cpu_data()},
           {"claims", claims_data(claims)},
+          {"transports", transports_data()},
           {"cells", std::move(cells)},
           {"pairs", std::move(pairs)},
           {"transfers", transfers_data(summary, vocabulary)},

@@ -63,8 +63,13 @@ double place(const RatioPoint& left, const RatioPoint& right) {
   return cross(left, facing(left, decided), right, facing(right, decided));
 }
 
+// On whose network interface the cell ran: the driver's own, or the rival's.
+const std::string& link_of(const CellSummary& cell) {
+  return offers(cell.transport, Capability::any_link) ? cell.rival : cell.provider;
+}
+
 using SocketsKey = std::tuple<std::string, std::string, Parameters, std::int64_t>;
-using PairKey = std::tuple<std::string, std::string, std::string, std::string, Parameters>;
+using PairKey = std::tuple<std::string, std::string, std::string, std::string, std::string, Parameters>;
 
 }  // namespace
 
@@ -85,20 +90,21 @@ std::vector<Crossover> find_crossovers(const std::vector<RatioPoint>& points) {
   return crossovers;
 }
 
-std::vector<Partners> partners(const std::vector<CellSummary>& cells, const Vocabulary& vocabulary) {
+std::vector<Partners> partners(const std::vector<CellSummary>& cells, const Vocabulary& vocabulary,
+                               std::string_view challenger) {
   // Sockets by what a partner must equal; the rival is empty where the campaign has one kind of netdev only.
   std::multimap<SocketsKey, const CellSummary*> sockets;
   Parameters own;
   for (const auto& cell : cells)
-    if (cell.transport == "tcp" && cell.usable > 0)
-      sockets.emplace(SocketsKey{cell.workload, cell.rival, conditions_of(cell, vocabulary, own), cell.forward.asked},
-                      &cell);
+    if (is_baseline(cell.transport) && cell.usable > 0)
+      sockets.emplace(
+          SocketsKey{cell.workload, link_of(cell), conditions_of(cell, vocabulary, own), cell.forward.asked}, &cell);
   std::vector<Partners> found;
   for (const auto& cell : cells) {
-    if (cell.transport != "rdma" || cell.usable == 0) continue;
+    if (cell.transport != challenger || cell.usable == 0) continue;
     if (!comparable(cell, vocabulary.spelt(cell.workload, cell.parameters, "op"))) continue;
     const auto conditions = conditions_of(cell, vocabulary, own);
-    auto rivals = sockets.equal_range({cell.workload, cell.provider, conditions, cell.forward.asked});
+    auto rivals = sockets.equal_range({cell.workload, link_of(cell), conditions, cell.forward.asked});
     if (rivals.first == rivals.second)
       rivals = sockets.equal_range({cell.workload, "", conditions, cell.forward.asked});
     for (auto it = rivals.first; it != rivals.second; ++it) found.push_back({.rdma = &cell, .sockets = it->second});
@@ -109,7 +115,13 @@ std::vector<Partners> partners(const std::vector<CellSummary>& cells, const Voca
 std::vector<Pairing> pair_transports(const std::vector<CellSummary>& cells, const Vocabulary& vocabulary) {
   std::vector<Pairing> pairings;
   std::map<PairKey, std::size_t> known;
-  for (const auto& [rdma, sockets] : partners(cells, vocabulary)) {
+  std::vector<Partners> all;
+  for (const auto& challenger : transport_names()) {
+    if (is_baseline(challenger)) continue;
+    const auto found = partners(cells, vocabulary, challenger);
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  for (const auto& [rdma, sockets] : all) {
     const auto& cell = *rdma;
     const auto op = vocabulary.spelt(cell.workload, cell.parameters, "op");
     Parameters own;
@@ -122,12 +134,13 @@ std::vector<Pairing> pair_transports(const std::vector<CellSummary>& cells, cons
       const auto ratio = ours.better == Better::lower ? ratio_interval(theirs->values, ours.values)
                                                       : ratio_interval(ours.values, theirs->values);
       if (!ratio) continue;
-      const PairKey key{cell.workload, ours.name, cell.provider, op, conditions};
+      const PairKey key{cell.workload, ours.name, cell.transport, link_of(cell), op, conditions};
       const auto [entry, fresh] = known.emplace(key, pairings.size());
       if (fresh) {
         pairings.push_back({.workload = cell.workload,
                             .metric = ours.name,
-                            .provider = cell.provider,
+                            .transport = cell.transport,
+                            .provider = link_of(cell),
                             .op = op,
                             .conditions = conditions,
                             .soft = cell.soft,

@@ -36,10 +36,11 @@ struct Crossover {
   Advantage after = Advantage::unknown;
 };
 
-/// An RDMA provider and the sockets on its network interface, everything but the delay equal.
+/// A challenger and the baseline (sockets) on the same network interface, everything but the delay equal.
 struct Pairing {
   std::string workload;
   std::string metric;
+  std::string transport;  ///< the challenger's
   std::string provider;
   std::string op;
   Parameters conditions;  ///< all other axes that are not at their default: size, a fixed delay_back ...; not delay
@@ -48,17 +49,19 @@ struct Pairing {
   std::vector<Crossover> crossovers;  ///< by delay; empty: none found
 };
 
-/// An RDMA cell and a sockets cell on its network interface, equal in all axes that both transports have.
+/// A challenger's cell (rdma unless another is asked for) and a baseline cell on its network interface, equal in all
+/// axes that both transports have.
 struct Partners {
   const CellSummary* rdma = nullptr;
   const CellSummary* sockets = nullptr;
 };
 
-/// All of them, in the order of the RDMA cells; those without results are left out, and RDMA reads of the latency
+/// All of them, in the order of the challenger's cells; those without results are left out, and reads of the latency
 /// workload (they are a whole round trip, the sockets' figure is half of one).
-std::vector<Partners> partners(const std::vector<CellSummary>& cells, const Vocabulary& vocabulary);
+std::vector<Partners> partners(const std::vector<CellSummary>& cells, const Vocabulary& vocabulary,
+                               std::string_view challenger = "rdma");
 
-/// Pairs by the headline and every other metric with a direction of better.
+/// Pairs of every challenger, by the headline and every other metric with a direction of better.
 std::vector<Pairing> pair_transports(const std::vector<CellSummary>& cells, const Vocabulary& vocabulary);
 
 /// The verdicts' changes along the delay; points with Advantage::unknown are passed over. Exposed for its tests.

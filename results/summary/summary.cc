@@ -36,7 +36,8 @@ CellSummary identify(const std::string& id, const std::string& workload, const P
   CellSummary cell{.cell_id = id, .workload = workload, .parameters = parameters};
   cell.transport = word(parameters, "transport");
   cell.provider = word(parameters, "provider");
-  if (cell.provider.empty() && cell.transport == "tcp") cell.provider = "kernel";
+  if (const auto* spec = find_transport(cell.transport); cell.provider.empty() && spec != nullptr)
+    cell.provider = spec->provider;
   cell.rival = word(parameters, "rival");
   cell.forward.asked = number(parameters, "delay").value_or(0);
   cell.back.asked = number(parameters, "delay_back").value_or(cell.forward.asked);

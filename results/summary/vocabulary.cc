@@ -32,7 +32,7 @@ bool Vocabulary::alone(std::string_view workload_name) const {
 
 bool Vocabulary::of_one_transport(std::string_view workload_name, std::string_view name) const {
   const auto* spec = parameter(workload_name, name);
-  return spec != nullptr && !spec->transport.empty();
+  return spec != nullptr && spec->needs.has_value();
 }
 
 Parameters Vocabulary::completed(std::string_view workload_name, const Parameters& parameters) const {

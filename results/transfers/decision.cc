@@ -8,7 +8,7 @@ namespace longhaul::results {
 namespace {
 
 std::string name_of(const CellSummary& cell, const Vocabulary& vocabulary) {
-  if (cell.transport == "tcp") return "sockets";
+  if (is_baseline(cell.transport)) return find_transport(cell.transport)->title;
   return fmt::format("{}, {}", vocabulary.spelt(cell.workload, cell.parameters, "protocol"),
                      vocabulary.spelt(cell.workload, cell.parameters, "strategy"));
 }
@@ -24,8 +24,9 @@ std::vector<Decision> decisions(const Summary& summary, const Vocabulary& vocabu
     const auto parameters = vocabulary.completed(cell.workload, cell.parameters);
     if (transfer == nullptr || integer_of(parameters, "compute") > 0 || cell.parameters.contains("completion"))
       continue;
-    places[{cell.transport == "tcp" ? cell.rival : cell.provider, choice_of(parameters, "direction"),
-            choice_of(parameters, "reuse"), integer_of(parameters, "size"), cell.forward.asked}]
+    places[{offers(cell.transport, Capability::any_link) ? cell.rival : cell.provider,
+            choice_of(parameters, "direction"), choice_of(parameters, "reuse"), integer_of(parameters, "size"),
+            cell.forward.asked}]
         .push_back({.cell = &cell, .name = name_of(cell, vocabulary), .transfer = transfer->median});
   }
   std::vector<Decision> all;

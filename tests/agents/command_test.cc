@@ -20,7 +20,7 @@ std::vector<WorkloadSpec> catalog() {
   spec.parameters = {{.name = "size", .kind = Kind::size, .fallback = Value{64}, .min = 1, .max = 4096},
                      {.name = "min_samples", .kind = Kind::count, .fallback = Value{1}},
                      {.name = "verify", .kind = Kind::flag, .fallback = Value{0}},
-                     {.name = "congestion_control", .kind = Kind::choice, .transport = "tcp"}};
+                     {.name = "congestion_control", .kind = Kind::choice, .needs = Capability::stream}};
   WorkloadSpec alone;
   alone.name = "simulation";
   alone.roles = {Role::local};
@@ -118,7 +118,7 @@ TEST(BenchCommand, IsTheWhitelist) {
   request.parameters = {{"size", Value{"64"}}};
   EXPECT_THAT(error(request), HasSubstr("size: expected a number"));
   request.parameters = {{"congestion_control", Value{"cubic"}}};
-  EXPECT_THAT(error(request), HasSubstr("applies to tcp only"));
+  EXPECT_THAT(error(request), HasSubstr("means nothing over 'rdma', which has no byte stream"));
   request.transport = "tcp";
   EXPECT_EQ(error(request), "");
   request.parameters = {{"congestion_control", Value{"$(reboot)"}}};

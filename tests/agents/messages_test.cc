@@ -94,8 +94,10 @@ TEST(Messages, ChecksAStart) {
   EXPECT_THAT(with([](auto& s) { s.run_id = std::string(129, 'x'); }), HasSubstr("start.run_id"));
   EXPECT_THAT(with([](auto& s) { s.run_id = "a b"; }), HasSubstr("start.run_id"));
   EXPECT_THAT(with([](auto& s) { s.workload = "--help"; }), HasSubstr("start.workload"));
-  EXPECT_THAT(with([](auto& s) { s.transport = "udp"; }), HasSubstr("start.transport: expected tcp or rdma"));
-  EXPECT_THAT(with([](auto& s) { s.transport = ""; }), HasSubstr("start.transport: expected tcp or rdma"));
+  EXPECT_THAT(with([](auto& s) { s.transport = "udp"; }),
+              HasSubstr("start.transport: expected one of tcp, rdma, ucx, ucx_tcp"));
+  EXPECT_THAT(with([](auto& s) { s.transport = ""; }),
+              HasSubstr("start.transport: expected one of tcp, rdma, ucx, ucx_tcp"));
   EXPECT_EQ(with([](auto& s) {
               s.role = Role::local;
               s.transport = s.device = s.bind = "";

@@ -106,6 +106,23 @@ TEST_F(CompactLab, EveryWorkloadByHand) {
   }
 }
 
+TEST_F(CompactLab, UcxRunsOverVerbsAndOverTcp) {
+  const auto figure = [](const Outcome& outcome, const char* metric) {
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    if (outcome.code != 0) return 0.0;
+    return json::parse(outcome.out).at("summary").at(metric).at("value").to_number<double>();
+  };
+  for (const std::string op : {"write", "read", "send", "send --completion event"})
+    EXPECT_GT(figure(latency("rxe", "--transport ucx --op " + op), "latency"), 0) << op;
+  EXPECT_GT(figure(latency("rxe", "--transport ucx_tcp --op send"), "latency"), 0);
+  EXPECT_GT(figure(by_hand("throughput", "rxe", "--transport ucx --op write"), "throughput"), 0);
+  // Nobody at the server looks at the worker.
+  EXPECT_LT(figure(by_hand("progress", "rxe", "--transport ucx --load 50ms"), "fetch"), 50e6);
+  const auto iwarp = latency("siw", "--transport ucx --op send");
+  EXPECT_EQ(iwarp.code, 1);
+  EXPECT_NE(iwarp.err.find("UCX does not speak iWARP"), std::string::npos) << iwarp.err;
+}
+
 TEST_F(CompactLab, AnEndThatSpinsIsSeenAsAWholeProcessor) {
   for (const std::string transport : {"tcp", "rdma"}) {
     const auto result = by_hand("latency", "rxe", "--transport " + transport + " --duration 1s");

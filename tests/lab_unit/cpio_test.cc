@@ -1,4 +1,4 @@
-#include "lab/cpio.hh"
+#include "lab/plan/cpio.hh"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "lab/guest.hh"
+#include "lab/plan/guest.hh"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "lab/services.hh"
+#include "lab/plan/services.hh"
 #include "tests/lab_unit/plans.hh"
 
 namespace longhaul::lab {

@@ -1,7 +1,7 @@
 // Plans that several tests look at.
 #pragma once
 
-#include "lab/topology.hh"
+#include "lab/plan/topology.hh"
 
 namespace longhaul::lab {
 

@@ -1,10 +1,10 @@
-#include "lab/topology.hh"
+#include "lab/plan/topology.hh"
 
 #include <gmock/gmock.h>
 
 #include <set>
 
-#include "lab/inventory.hh"
+#include "lab/plan/inventory.hh"
 #include "model/testbed.hh"
 #include "tests/lab_unit/plans.hh"
 

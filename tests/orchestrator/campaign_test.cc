@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{kHead + kSeries + "axes: {provider: [siw]}\n",
               "c.yaml:4:23: axis 'provider' is given twice: line 5 has it already"},
         Wrong{kHead + "series:\n  - {transport: tcp, rival: rxe, op: send}\n",
-              "c.yaml:4:34: axis 'op' is for rdma only, this entry is tcp"},
+              "c.yaml:4:34: axis 'op' means nothing over tcp, which has no send and receive"},
         Wrong{kHead + "series:\n  - {transport: tcp, rival: rxe}\n  - {rival: rxe, transport: tcp}\n",
               "c.yaml:5:5: this entry of series is the same as the one in line 4"},
         Wrong{kHead + "axes: {delay: [0]}\n",

@@ -17,7 +17,7 @@ inline WorkloadSpec ping() {
        .help = "",
        .fallback = Value{"write"},
        .choices = {"write", "write_imm", "send"},
-       .transport = "rdma"},
+       .needs = Capability::send_receive},
       {.name = "duration", .kind = Kind::duration, .help = "", .fallback = Value{1'000'000'000}, .choices = {}},
       {.name = "warmup", .kind = Kind::duration, .help = "", .fallback = Value{100'000'000}, .choices = {}},
       {.name = "client_nodes",

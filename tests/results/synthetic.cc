@@ -183,14 +183,17 @@ WorkloadSpec transfer_spec() {
                          .choices = {},
                          .transport = transport};
   };
-  transfer.parameters = {
-      {.name = "size", .kind = Kind::size, .help = "bytes", .fallback = Value{65536}, .min = 1},
-      word("direction", "write", ""),
-      word("protocol", "typical", "rdma"),
-      word("strategy", "preregistered", "rdma"),
-      word("reuse", "same", ""),
-      word("completion", "poll", ""),
-      {.name = "compute", .kind = Kind::duration, .help = "meanwhile", .fallback = Value{0}, .transport = "rdma"}};
+  transfer.parameters = {{.name = "size", .kind = Kind::size, .help = "bytes", .fallback = Value{65536}, .min = 1},
+                         word("direction", "write", ""),
+                         word("protocol", "typical", "rdma"),
+                         word("strategy", "preregistered", "rdma"),
+                         word("reuse", "same", ""),
+                         word("completion", "poll", ""),
+                         {.name = "compute",
+                          .kind = Kind::duration,
+                          .help = "meanwhile",
+                          .fallback = Value{0},
+                          .needs = Capability::registration}};
   for (const auto* name :
        {"transfer", "critical_path", "client_registration", "server_registration", "start_trip", "key_trip"})
     transfer.metrics.push_back({.name = name, .unit = "ns", .better = Better::lower, .help = name});

@@ -12,6 +12,7 @@
 #include "workloads/harness/client.hh"
 #include "workloads/harness/server.hh"
 #include "workloads/suite/catalog.hh"
+#include "workloads/suite/runners.hh"
 
 namespace longhaul::workloads {
 
@@ -62,7 +63,7 @@ inline Attempt<ClientResult> run_latency(const ClientOptions& options, Events& e
 /// Serves clients on a loopback port until it goes.
 class ServerThread {
  public:
-  ServerThread() : server_(Server::open({"127.0.0.1", 0, ""})), thread_([this] { loop(); }) {}
+  ServerThread() : server_(Server::open({"127.0.0.1", 0, ""}, runners())), thread_([this] { loop(); }) {}
   ~ServerThread() { end(); }
   std::uint16_t port() const { return server_->port(); }
   void interrupt() const { stop_.press(); }

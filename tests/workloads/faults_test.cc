@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "tests/workloads/ends.hh"
-#include "workloads/transport/sockets/tcp.hh"
+#include "workloads/transport/socket.hh"
 
 namespace longhaul::workloads {
 namespace {

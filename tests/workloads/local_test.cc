@@ -19,8 +19,9 @@ using Kinds = std::vector<BenchEventKind>;
 WorkloadSpec spec() {
   WorkloadSpec spec;
   spec.name = "alone";
-  spec.parameters = {{.name = "size", .kind = Kind::size, .fallback = Value{64}, .min = 1, .max = 4096},
-                     {.name = "op", .kind = Kind::choice, .fallback = Value{"write"}, .transport = "rdma"}};
+  spec.parameters = {
+      {.name = "size", .kind = Kind::size, .fallback = Value{64}, .min = 1, .max = 4096},
+      {.name = "op", .kind = Kind::choice, .fallback = Value{"write"}, .needs = Capability::send_receive}};
   spec.metrics = {{.name = "figure", .unit = "1"}};
   spec.roles = {Role::local};
   return spec;

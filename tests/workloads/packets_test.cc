@@ -45,6 +45,17 @@ TEST(Arrivals, CountsCopiesOnce) {
   EXPECT_EQ(findings.overtaking, 0U);  // the late copy of 0 is a copy, not a packet that was overtaken
 }
 
+TEST(Arrivals, TellsLossesInBurstsFromSingleOnes) {
+  const auto lost_in_row = [](std::initializer_list<std::uint64_t> came) {
+    std::vector<Arrival> arrivals;
+    for (const auto sequence : came) arrivals.push_back({.sequence = sequence});
+    return assess(arrivals, 1).lost_in_row;
+  };
+  EXPECT_EQ(lost_in_row({0, 1, 2}), std::nullopt);
+  EXPECT_EQ(lost_in_row({0, 2, 4, 3}), 1.0);
+  EXPECT_EQ(lost_in_row({3, 4, 6, 10}), 7.0 / 3);  // 0 - 2, 5 and 7 - 9
+}
+
 TEST(Arrivals, ABurstIsStretchedByAPathThatDelaysOneAfterTheOther) {
   constexpr std::int64_t kDelay = 1'000'000;
   std::vector<Arrival> kept;

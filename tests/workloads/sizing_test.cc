@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "workloads/transport/sockets/tcp.hh"
+#include "workloads/transport/socket.hh"
 
 namespace longhaul::workloads {
 namespace {

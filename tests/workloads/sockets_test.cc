@@ -1,10 +1,10 @@
-#include "workloads/transport/sockets/connection.hh"
+#include "workloads/transport/tcp/connection.hh"
 
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <sys/epoll.h>
 
-#include "workloads/transport/sockets/tcp.hh"
+#include "workloads/transport/socket.hh"
 
 namespace longhaul::workloads {
 namespace {

@@ -1,7 +1,12 @@
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <iterator>
+#include <regex>
+
 #include "workloads/harness/runner.hh"
 #include "workloads/suite/catalog.hh"
+#include "workloads/suite/runners.hh"
 
 namespace longhaul::workloads {
 namespace {
@@ -107,6 +112,21 @@ TEST(Complete, RefusesStrangersAndBadValues) {
   EXPECT_THAT(complete(latency(), {{"size", 0}}).error().message, HasSubstr("size"));
   EXPECT_THAT(complete(latency(), {{"op", "wrote"}}).error().message, HasSubstr("did you mean 'write'"));
   EXPECT_FALSE(complete(latency(), {{"clients", "many"}}));
+}
+
+TEST(Catalog, EveryWorkloadHasAPageThatNamesItsParametersAndMetrics) {
+  for (const auto& spec : catalog()) {
+    const auto page = std::string{LONGHAUL_SOURCE_DIR} + "/docs/workloads/" + spec.name + ".md";
+    std::ifstream in{page};
+    ASSERT_TRUE(in) << page << " is missing";
+    const std::string text{std::istreambuf_iterator<char>{in}, {}};
+    // As a word by itself: `at_key_came` does not speak of `at_key`.
+    const auto names = [&](const std::string& word) {
+      return std::regex_search(text, std::regex{"(^|[^A-Za-z0-9_])" + word + "([^A-Za-z0-9_]|$)"});
+    };
+    for (const auto& parameter : spec.parameters) EXPECT_TRUE(names(parameter.name)) << page << ": " << parameter.name;
+    for (const auto& metric : spec.metrics) EXPECT_TRUE(names(metric.name)) << page << ": " << metric.name;
+  }
 }
 
 }  // namespace

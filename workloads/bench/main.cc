@@ -24,6 +24,7 @@
 #include "workloads/harness/runner.hh"
 #include "workloads/harness/server.hh"
 #include "workloads/suite/catalog.hh"
+#include "workloads/suite/runners.hh"
 
 namespace longhaul::workloads {
 namespace {
@@ -96,7 +97,7 @@ int refuse_usage(const std::string& message, const Ends& ends, Events& events) {
 }
 
 int run_server(const Ends& ends, Events& events, int stop) {
-  auto server = Server::open({ends.bind, ends.port, ends.device});
+  auto server = Server::open({ends.bind, ends.port, ends.device}, runners());
   if (!server) {
     events.emit(BenchEventKind::failed, server.error().message);
     return finish(server.error(), ends.json);
@@ -171,7 +172,8 @@ int run_client(const WorkloadSpec& spec, const Ends& ends, Parameters parameters
   const auto server = parse_server(*named);
   if (!server) return refuse_usage("--connect " + server.error().message, ends, events);
   if (ends.transport.empty())
-    return refuse_usage("--transport is missing: give --transport tcp or --transport rdma", ends, events);
+    return refuse_usage(fmt::format("--transport is missing: give one of {}", fmt::join(spec.transports, ", ")), ends,
+                        events);
   ClientOptions options{server->at, ends.transport, ends.bind, ends.device, std::move(parameters), server->clock};
   const auto result = workloads::run_client(options, spec, *find_runner(spec.name), events, stop);
   if (!result) return finish(result.error(), ends.json);

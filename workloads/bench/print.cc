@@ -89,13 +89,16 @@ std::string describe_transport(const NodeRecord& record) {
   if (record.role == Role::local)
     return fmt::format("{} on {} ({} on {})\n", record.workload, t.device, t.provider, t.netdev);
   std::string text;
-  if (t.transport == "tcp") {
-    text = fmt::format("{} over tcp on {}, {} -> {}\n", record.workload, t.netdev.empty() ? "?" : t.netdev,
+  if (offers(t.transport, Capability::stream)) {
+    text = fmt::format("{} over {} on {}, {} -> {}\n", record.workload, t.transport, t.netdev.empty() ? "?" : t.netdev,
                        t.local_address, t.peer_address);
     text += fmt::format("  MTU {}, congestion control {}, send buffer {}", t.mtu, t.congestion_control, t.queue_depth);
   } else {
-    text = fmt::format("{} by RDMA {} over {} ({} on {}), {} -> {}\n", record.workload, word(record, "op"), t.device,
-                       t.provider, t.netdev, t.local_address, t.peer_address);
+    const auto* spec = find_transport(t.transport);
+    const auto op = word(record, "op");
+    text = fmt::format("{} by {}{} over {} ({} on {}), {} -> {}\n", record.workload,
+                       spec == nullptr ? t.transport : spec->title, op.empty() ? "" : " " + op, t.device, t.provider,
+                       t.netdev, t.local_address, t.peer_address);
     text += fmt::format("  {}MTU {}, queue of {}", t.gid.empty() ? "" : fmt::format("GID {}, ", t.gid), t.mtu,
                         t.queue_depth);
     if (t.timeout_ns > 0)

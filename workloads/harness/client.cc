@@ -9,9 +9,7 @@
 #include "common/log.hh"
 #include "common/version.hh"
 #include "workloads/harness/keepalive.hh"
-#include "workloads/transport/sockets/connection.hh"
-#include "workloads/transport/sockets/tcp.hh"
-#include "workloads/transport/verbs/connect.hh"
+#include "workloads/transport/socket.hh"
 
 namespace longhaul::workloads {
 namespace {
@@ -69,9 +67,6 @@ class Client {
   Attempt<ClientResult> run();
 
  private:
-  Attempt<Connections> connect(Dialled& dialled, const ConnectionPlan& plan, std::uint64_t session,
-                               std::uint16_t rdma_port, const Patience& patience);
-
   const ClientOptions& options_;
   const WorkloadSpec& spec_;
   const Runner& runner_;
@@ -80,43 +75,23 @@ class Client {
   const std::int64_t pressures_ = observe::tcp_memory_pressures();
 };
 
-Attempt<Connections> Client::connect(Dialled& dialled, const ConnectionPlan& plan, std::uint64_t session,
-                                     std::uint16_t rdma_port, const Patience& patience) {
-  Connections connections;
-  if (options_.transport == "tcp") {
-    for (auto& fd : dialled.lanes) {
-      auto connection = SocketsConnection::open(std::move(fd), plan);
-      if (!connection) return tl::unexpected(connection.error());
-      connections.push_back(std::move(*connection));
-    }
-    return connections;
-  }
-  const int fd = dialled.control.fd();
-  auto peer = peer_address(fd);
-  peer.set_port(rdma_port);
-  auto opened = connect_verbs(local_address(fd), peer, options_.device, plan, session, round_trip(fd), patience);
-  if (!opened) return tl::unexpected(opened.error());
-  for (auto& connection : *opened) connections.push_back(std::move(connection));
-  return connections;
-}
-
 Attempt<ClientResult> Client::run() {
-  const bool rdma = options_.transport == "rdma";
+  const auto* transport = find_transport_code(options_.transport);
+  if (transport == nullptr) return no_such_transport(options_.transport);
   auto parameters = complete(spec_, options_.parameters);
   if (!parameters) return failed_by(parameters.error());
   const auto plan = runner_.plan(spec_, *parameters, options_.transport, Role::client);
   if (!plan) return tl::unexpected(plan.error());
-  if (!rdma)
-    if (const auto lacking = missing(*plan, SocketsConnection::offers()); !lacking.empty())
-      return unsupported("tcp has no {}: leave --op out", fmt::join(lacking, ", "));
-  const auto source = source_address(options_.bind, options_.device, rdma);
+  if (const auto lacking = missing(*plan, find_transport(transport->name)->offers); !lacking.empty())
+    return unsupported("{} has no {}: leave --op out", transport->name, fmt::join(lacking, ", "));
+  const auto source = source_address(options_.bind, options_.device, *transport);
   if (!source) return tl::unexpected(source.error());
   const auto server = resolve(options_.server.host, options_.server.port, *source ? (*source)->family() : AF_UNSPEC);
   if (!server) return failed_by(server.error());
 
   const auto patience = Patience::of(kSetUp, stop_);
   const auto session_number = random_session();
-  auto dialled = dial(*server, *source, rdma ? 0 : plan->connections, session_number, patience);
+  auto dialled = dial(*server, *source, transport->sockets(*plan), session_number, patience);
   if (!dialled) return failed_by(dialled.error());
   auto& control = dialled->control;
   ControlMessage hello;
@@ -134,7 +109,12 @@ Attempt<ClientResult> Client::run() {
                                   "server: " + answer->message.value_or("no reason given"), ExitCode::failure});
 
   try {
-    auto connections = connect(*dialled, *plan, session_number, answer->port.value_or(0), patience);
+    auto connections = transport->connect({.plan = *plan,
+                                           .session = session_number,
+                                           .device = options_.device,
+                                           .control = control.fd(),
+                                           .sockets = std::move(dialled->lanes)},
+                                          answer->port.value_or(0), patience);
     if (!connections) {
       auto refusal = connections.error();
       give_up(control, refusal.message);
@@ -160,24 +140,22 @@ Attempt<ClientResult> Client::run() {
 
 }  // namespace
 
-Attempt<std::optional<SocketAddress>> source_address(const std::string& bind, const std::string& device, bool rdma) {
+Attempt<std::optional<SocketAddress>> source_address(const std::string& bind, const std::string& device,
+                                                     const Transport& transport) {
   if (!bind.empty()) {
     const auto address = resolve(bind, 0);
     if (!address) return wrong_input("--bind {}", address.error().message);
     const auto netdev = netdev_of(*address);
     if (netdev.empty()) return wrong_input("--bind {}: not an address of this machine; see 'ip address'", bind);
-    if (!rdma && !device.empty() && netdev != device)
+    // Whether a device that is no network interface serves the address shows when it is opened.
+    const bool interfaces = !find_transport(transport.name)->provider.empty();
+    if (interfaces && !device.empty() && netdev != device)
       return wrong_input("--bind {} is on {}, not on --device {}: give one of the two", bind, netdev, device);
     return std::optional{*address};
   }
   if (device.empty()) return std::optional<SocketAddress>{};
-  if (rdma) {
-    auto address = address_of_device(device);
-    if (!address) return tl::unexpected(address.error());
-    return std::optional{*address};
-  }
-  const auto address = address_of_netdev(device);
-  if (!address) return wrong_input("--device: {}", address.error().message);
+  const auto address = transport.address_of(device);
+  if (!address) return tl::unexpected(address.error());
   return std::optional{*address};
 }
 

@@ -13,9 +13,9 @@ namespace longhaul::workloads {
 
 struct ClientOptions {
   HostPort server;
-  std::string transport;  ///< tcp, rdma
+  std::string transport;  ///< by name
   std::string bind;       ///< source address; empty: the device's, else as the kernel routes
-  std::string device;     ///< RDMA device, or network interface for tcp; empty: whichever serves the source
+  std::string device;     ///< of the transport; empty: whichever serves the source
   Parameters parameters;
   std::optional<PeerClock> clock = {};  ///< the server's, where somebody found it off the path
 };
@@ -30,6 +30,7 @@ Attempt<ClientResult> run_client(const ClientOptions& options, const WorkloadSpe
                                  Events& events, int stop);
 
 /// The address that --bind and --device ask for; empty when neither is given.
-Attempt<std::optional<SocketAddress>> source_address(const std::string& bind, const std::string& device, bool rdma);
+Attempt<std::optional<SocketAddress>> source_address(const std::string& bind, const std::string& device,
+                                                     const Transport& transport);
 
 }  // namespace longhaul::workloads

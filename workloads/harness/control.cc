@@ -8,7 +8,7 @@
 #include "common/log.hh"
 #include "common/version.hh"
 #include "model/codec.hh"
-#include "workloads/transport/sockets/tcp.hh"
+#include "workloads/transport/socket.hh"
 
 namespace longhaul::workloads {
 namespace {

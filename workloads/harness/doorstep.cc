@@ -8,7 +8,7 @@
 
 #include "common/error.hh"
 #include "common/log.hh"
-#include "workloads/transport/sockets/tcp.hh"
+#include "workloads/transport/socket.hh"
 
 namespace longhaul::workloads {
 namespace {

@@ -34,7 +34,7 @@ std::string short_of_memory(std::int64_t before) {
 std::vector<std::string> unused_on(const WorkloadSpec& spec, std::string_view transport) {
   std::vector<std::string> unused;
   for (const auto& parameter : spec.parameters)
-    if (!parameter.transport.empty() && parameter.transport != transport) unused.push_back(parameter.name);
+    if (!applies(parameter, transport)) unused.push_back(parameter.name);
   return unused;
 }
 

@@ -34,8 +34,10 @@ class Part {
  public:
   const WorkloadSpec& spec() const { return spec_; }
   const Parameters& parameters() const { return parameters_; }
-  /// tcp, rdma; empty: the workload has none.
+  /// By name (model/transport.hh); empty: the workload has none.
   const std::string& transport() const { return transport_name_; }
+  /// Whether it is a byte stream: there is no `op` then.
+  bool streams() const { return offers(transport_name_, Capability::stream); }
   std::int64_t number(std::string_view name) const { return integer(parameters_, spec_.parameters, name); }
   std::string word(std::string_view name) const { return text(parameters_, spec_.parameters, name); }
 

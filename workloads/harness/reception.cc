@@ -1,14 +1,8 @@
 #include "workloads/harness/reception.hh"
 
-#include <fmt/ranges.h>
-
 #include "common/log.hh"
 #include "common/version.hh"
 #include "workloads/harness/keepalive.hh"
-#include "workloads/suite/catalog.hh"
-#include "workloads/transport/sockets/connection.hh"
-#include "workloads/transport/sockets/tcp.hh"
-#include "workloads/transport/verbs/connect.hh"
 
 namespace longhaul::workloads {
 namespace {
@@ -23,52 +17,6 @@ ControlMessage acceptance() {
   accepted.kind = ControlKind::accepted;
   accepted.program = version_text();
   return accepted;
-}
-
-Attempt<Connections> receive_sockets(Arrival& client, const Order& order, Doorstep& doorstep,
-                                     const Patience& patience) {
-  auto lanes = doorstep.lanes(client.session, order.plan.connections, patience);
-  if (!lanes) return refuse(client, {Status::failed, lanes.error().message});
-  Connections connections;
-  for (auto& fd : *lanes) {
-    auto connection = SocketsConnection::open(std::move(fd), order.plan);
-    if (!connection) return refuse(client, connection.error());
-    connections.push_back(std::move(*connection));
-  }
-  client.control.send(acceptance(), patience);
-  return connections;
-}
-
-Attempt<VerbsListener> listen(const SocketAddress& own, const std::string& device) {
-  try {
-    return VerbsListener::open(own, device);
-  } catch (const std::system_error& error) {
-    return unsupported("{}", error.what());
-  }
-}
-
-Attempt<Connections> receive_verbs(Arrival& client, const Order& order, const std::string& device,
-                                   const Patience& patience) {
-  auto& control = client.control;
-  const auto rtt = round_trip(control.fd());
-  auto listener = listen(local_address(control.fd()), device);
-  if (!listener) return refuse(client, listener.error());
-  if (const auto lacking = missing(order.plan, offers(listener->device())); !lacking.empty())
-    return refuse(client, {Status::unsupported, fmt::format("{} ({}) has no {}", listener->device().name,
-                                                            listener->device().provider, fmt::join(lacking, ", "))});
-  auto accepted = acceptance();
-  accepted.port = listener->port();
-  control.send(accepted, patience);
-  auto opened = listener->accept(order.plan, client.session, rtt, control.fd(), patience);
-  if (!opened) {
-    auto refusal = opened.error();
-    refusal.message += last_words(control, "the client", Patience::of(100'000'000, patience.stop));
-    tell(control, ControlKind::failed, refusal);
-    return tl::unexpected(std::move(refusal));
-  }
-  Connections connections;
-  for (auto& connection : *opened) connections.push_back(std::move(connection));
-  return connections;
 }
 
 }  // namespace
@@ -90,7 +38,7 @@ std::size_t Order::clients() const {
   return static_cast<std::size_t>(integer_of(parameters, "client_nodes", 1));
 }
 
-Attempt<Order> hear(Arrival& client, const Patience& patience) {
+Attempt<Order> hear(Arrival& client, const std::vector<Runner>& runners, const Patience& patience) {
   keep_alive(client.control.fd());
   const auto hello = client.control.receive(patience, "the client's hello");
   if (!hello) {
@@ -99,18 +47,17 @@ Attempt<Order> hear(Arrival& client, const Patience& patience) {
   }
   Order order;
   const auto name = hello->workload.value_or("");
-  order.spec = find_workload(name);
-  order.runner = find_runner(name);
-  if (hello->kind != ControlKind::hello || order.spec == nullptr || order.runner == nullptr)
+  order.runner = find_runner(runners, name);
+  if (hello->kind != ControlKind::hello || order.runner == nullptr)
     return refuse(client, {Status::unsupported, fmt::format("no workload '{}' here ({})", name, version_text())});
   if (!order.runner->server) return refuse(client, {Status::unsupported, fmt::format("{} has no server", name)});
-  order.transport = hello->transport.value_or("");
-  if (order.transport != "tcp" && order.transport != "rdma")
-    return refuse(client, {Status::unsupported, fmt::format("no transport '{}' here", order.transport)});
-  auto parameters = complete(*order.spec, hello->parameters.value_or(Parameters{}));
+  const auto transport = hello->transport.value_or("");
+  order.transport = find_transport_code(transport);
+  if (order.transport == nullptr) return refuse(client, no_such_transport(transport).value());
+  auto parameters = complete(*order.runner->spec, hello->parameters.value_or(Parameters{}));
   if (!parameters) return refuse(client, {Status::failed, parameters.error().message});
   order.parameters = std::move(*parameters);
-  auto plan = order.runner->plan(*order.spec, order.parameters, order.transport, Role::server);
+  auto plan = order.runner->plan(*order.runner->spec, order.parameters, transport, Role::server);
   if (!plan) return refuse(client, plan.error());
   order.plan = std::move(*plan);
   return order;
@@ -118,8 +65,26 @@ Attempt<Order> hear(Arrival& client, const Patience& patience) {
 
 Attempt<Connections> receive(Arrival& client, const Order& order, const std::string& device, Doorstep& doorstep,
                              const Patience& patience) {
-  if (order.transport == "tcp") return receive_sockets(client, order, doorstep, patience);
-  return receive_verbs(client, order, device, patience);
+  auto& control = client.control;
+  auto sockets = doorstep.lanes(client.session, order.transport->sockets(order.plan), patience);
+  if (!sockets) return refuse(client, {Status::failed, sockets.error().message});
+  auto listener = order.transport->listen({.plan = order.plan,
+                                           .session = client.session,
+                                           .device = device,
+                                           .control = control.fd(),
+                                           .sockets = std::move(*sockets)});
+  if (!listener) return refuse(client, listener.error());
+  auto accepted = acceptance();
+  if (const auto port = (*listener)->port(); port > 0) accepted.port = port;
+  control.send(accepted, patience);
+  auto connections = (*listener)->accept(patience);
+  if (!connections) {
+    auto refusal = connections.error();
+    refusal.message += last_words(control, "the client", Patience::of(100'000'000, patience.stop));
+    tell(control, ControlKind::failed, refusal);
+    return tl::unexpected(std::move(refusal));
+  }
+  return connections;
 }
 
 }  // namespace longhaul::workloads

@@ -9,26 +9,25 @@
 
 namespace longhaul::workloads {
 
-/// What a client asks for, found in the catalog and complete.
+/// What a client asks for, found here and complete.
 struct Order {
-  const WorkloadSpec* spec = nullptr;
   const Runner* runner = nullptr;
-  std::string transport;
+  const Transport* transport = nullptr;
   Parameters parameters;
   ConnectionPlan plan;
 
   /// How many clients, each on a node of its own, are served together (the workload's parameter client_nodes).
   std::size_t clients() const;
   bool same_as(const Order& other) const {
-    return spec == other.spec && transport == other.transport && parameters == other.parameters;
+    return runner == other.runner && transport == other.transport && parameters == other.parameters;
   }
 };
 
-/// Reads the client's hello. A client that is refused is told why.
-Attempt<Order> hear(Arrival& client, const Patience& patience);
+/// Reads the client's hello: one of `runners`. A client that is refused is told why.
+Attempt<Order> hear(Arrival& client, const std::vector<Runner>& runners, const Patience& patience);
 
-/// Accepts the client and makes its connections, in the order of their lanes. `device`: the RDMA device that must be
-/// used; empty: whichever serves the address that the client came to. A client that is refused is told why.
+/// Accepts the client and makes its connections, in the order of their lanes. `device`: the device that must be used;
+/// empty: whichever serves the address that the client came to. A client that is refused is told why.
 Attempt<Connections> receive(Arrival& client, const Order& order, const std::string& device, Doorstep& doorstep,
                              const Patience& patience);
 

@@ -16,8 +16,9 @@ namespace longhaul::workloads {
 /// A workload of the role local has only `local`, all others the rest.
 struct Runner {
   std::string workload;
-  /// What it needs of its connections at either end; unsupported when the combination makes no sense on this transport
-  /// ("tcp", "rdma"). Pure. `parameters` are complete.
+  const WorkloadSpec* spec = nullptr;  ///< of the catalog: whoever lists the runners sets it
+  /// What it needs of its connections at either end; unsupported when the combination makes no sense on this
+  /// transport. Pure. `parameters` are complete.
   std::function<Attempt<ConnectionPlan>(const WorkloadSpec& spec, const Parameters& parameters,
                                         std::string_view transport, Role role)>
       plan;
@@ -34,8 +35,7 @@ struct Runner {
 /// congestion control, what is left out of the record.
 void adapt(ConnectionPlan& plan, const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport);
 
-/// Every workload's runner; generated from LONGHAUL_WORKLOADS.
-const std::vector<Runner>& runners();
-const Runner* find_runner(std::string_view workload);
+/// By its workload's name; nullptr when there is none.
+const Runner* find_runner(const std::vector<Runner>& runners, std::string_view workload);
 
 }  // namespace longhaul::workloads

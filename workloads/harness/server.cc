@@ -5,7 +5,7 @@
 
 #include "workloads/harness/client.hh"
 #include "workloads/harness/reception.hh"
-#include "workloads/transport/sockets/tcp.hh"
+#include "workloads/transport/socket.hh"
 
 namespace longhaul::workloads {
 namespace {
@@ -13,17 +13,25 @@ namespace {
 constexpr std::int64_t kSetUp = 20'000'000'000;
 constexpr std::int64_t kGather = 60'000'000'000;  // until the last of several clients is there
 
+// The first that has such a device; the last one says why there is none.
+const Transport& transport_of_device(const std::string& device) {
+  const auto& all = transport_list();
+  for (const auto& one : all)
+    if (!device.empty() && one.address_of(device)) return one;
+  return all.back();
+}
+
 void tell_all(std::vector<Arrival>& clients, ControlKind kind, const Refusal& refusal) {
   for (auto& client : clients) tell(client.control, kind, refusal);
 }
 
 }  // namespace
 
-Attempt<Server> Server::open(const ServerOptions& options) {
+Attempt<Server> Server::open(const ServerOptions& options, const std::vector<Runner>& runners) {
   auto address = any_address(options.port);
-  // A device is of either kind: which transport clients will want is not known yet.
+  // Which transport clients will want is not known yet: the device may be of any.
   const bool netdev = !options.device.empty() && address_of_netdev(options.device).has_value();
-  const auto source = source_address(options.bind, options.device, !netdev);
+  const auto source = source_address(options.bind, options.device, transport_of_device(options.device));
   if (!source) return tl::unexpected(source.error());
   if (*source) {
     address = **source;
@@ -33,7 +41,7 @@ Attempt<Server> Server::open(const ServerOptions& options) {
   if (!listener) return failed_by(listener.error());
   auto own = options;
   if (netdev) own.device.clear();  // the address stands for it
-  return Server{std::move(own), Doorstep{std::move(*listener)}};
+  return Server{std::move(own), runners, Doorstep{std::move(*listener)}};
 }
 
 // The further clients of an order that wants several; others that come meanwhile are sent away.
@@ -45,12 +53,12 @@ Attempt<void> Server::gather(std::vector<Arrival>& clients, const Order& order, 
       return failed("{} of {} clients came within {} s: start the others with the same options", clients.size(),
                     order.clients(), kGather / 1'000'000'000);
     const auto own = Patience::of(kSetUp, stop);
-    const auto other = hear(*next, own);
+    const auto other = hear(*next, *runners_, own);
     if (!other) continue;
     if (!other->same_as(order)) {
       tell(next->control, ControlKind::refused,
-           {Status::failed,
-            fmt::format("the server awaits {} clients of a {} with other options", order.clients(), order.spec->name)});
+           {Status::failed, fmt::format("the server awaits {} clients of a {} with other options", order.clients(),
+                                        order.runner->spec->name)});
       continue;
     }
     auto further = receive(*next, *other, options_.device, doorstep_, own);
@@ -64,7 +72,7 @@ Attempt<void> Server::gather(std::vector<Arrival>& clients, const Order& order, 
 
 Attempt<Served> Server::serve_clients(std::vector<Arrival>& clients, Events& events, int stop) {
   const auto patience = Patience::of(kSetUp, stop);
-  const auto order = hear(clients.front(), patience);
+  const auto order = hear(clients.front(), *runners_, patience);
   if (!order) return tl::unexpected(order.error());
   auto connections = receive(clients.front(), *order, options_.device, doorstep_, patience);
   if (!connections) return tl::unexpected(connections.error());
@@ -74,7 +82,8 @@ Attempt<Served> Server::serve_clients(std::vector<Arrival>& clients, Events& eve
   }
   std::vector<ControlChannel*> controls;
   for (auto& client : clients) controls.push_back(&client.control);
-  ServerSession session{*order->spec, order->parameters, order->plan, std::move(*connections), controls, events, stop};
+  ServerSession session{
+      *order->runner->spec, order->parameters, order->plan, std::move(*connections), controls, events, stop};
   auto metrics = order->runner->server(session);
   Served served{.peer = {}, .record = session.record(std::move(metrics))};
   ControlMessage finished;

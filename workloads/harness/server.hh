@@ -8,6 +8,7 @@
 #include "model/record.hh"
 #include "workloads/harness/doorstep.hh"
 #include "workloads/harness/events.hh"
+#include "workloads/harness/runner.hh"
 #include "workloads/harness/session.hh"
 #include "workloads/transport/address.hh"
 #include "workloads/transport/plan.hh"
@@ -19,8 +20,7 @@ struct Order;
 struct ServerOptions {
   std::string bind;                   ///< empty: --device's address, else every address
   std::uint16_t port = kDefaultPort;  ///< 0: any free one
-  std::string device;  ///< RDMA device that clients' rdma runs must use, or network interface; empty: whichever serves
-                       ///< the address
+  std::string device;  ///< that clients' runs must use, or network interface; empty: whichever serves the address
 };
 
 /// A client that was served (or several together), for the terminal.
@@ -31,7 +31,8 @@ struct Served {
 
 class Server {
  public:
-  static Attempt<Server> open(const ServerOptions& options);
+  /// `runners`: what it serves; they outlive it.
+  static Attempt<Server> open(const ServerOptions& options, const std::vector<Runner>& runners);
 
   std::uint16_t port() const { return doorstep_.port(); }
   std::string address() const { return doorstep_.address(); }
@@ -41,11 +42,13 @@ class Server {
   Attempt<Served> serve_one(Events& events, int stop);
 
  private:
-  Server(ServerOptions options, Doorstep doorstep) : options_(std::move(options)), doorstep_(std::move(doorstep)) {}
+  Server(ServerOptions options, const std::vector<Runner>& runners, Doorstep doorstep)
+      : options_(std::move(options)), runners_(&runners), doorstep_(std::move(doorstep)) {}
   Attempt<Served> serve_clients(std::vector<Arrival>& clients, Events& events, int stop);
   Attempt<void> gather(std::vector<Arrival>& clients, const Order& order, Connections& connections, int stop);
 
   ServerOptions options_;
+  const std::vector<Runner>* runners_;
   Doorstep doorstep_;
 };
 

@@ -7,7 +7,7 @@
 #include "observe/clock.hh"
 #include "observe/counters.hh"
 #include "observe/facts.hh"
-#include "workloads/transport/sockets/tcp.hh"
+#include "workloads/transport/socket.hh"
 
 namespace longhaul::workloads {
 namespace {

@@ -15,10 +15,9 @@
 #include "workloads/harness/part.hh"
 #include "workloads/transport/address.hh"
 #include "workloads/transport/plan.hh"
+#include "workloads/transport/transport.hh"
 
 namespace longhaul::workloads {
-
-using Connections = std::vector<std::unique_ptr<Connection>>;
 
 /// The other end gave up and said why (or left without a word).
 class PeerFailed : public std::runtime_error {

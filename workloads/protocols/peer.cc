@@ -38,6 +38,22 @@ std::int64_t seconds(const PeerRun& run) {
   return (run.duration + kSecond - 1) / kSecond;
 }
 
+// Of perftest's table: a column behind those of bytes and iterations, in the row of this size.
+Result<double> column_of(std::string_view output, std::int64_t size, int column) {
+  std::istringstream lines{std::string{output}};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields{line};
+    std::int64_t bytes = 0;
+    std::int64_t iterations = 0;
+    if (!(fields >> bytes >> iterations) || bytes != size) continue;
+    double value = 0;
+    int at = -1;
+    while (at < column && fields >> value) ++at;
+    if (at == column) return value;
+  }
+  return fail("perftest printed no result: {}", output.substr(0, 400));
+}
+
 }  // namespace
 
 std::vector<std::string> peer_server(const PeerRun& run) {
@@ -89,31 +105,12 @@ Result<double> read_iperf3(std::string_view output) {
 
 Result<double> read_perftest(std::string_view output, std::int64_t size) {
   // #bytes #iterations BW peak[Gb/sec] BW average[Gb/sec] MsgRate[Mpps]
-  std::istringstream lines{std::string{output}};
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream fields{line};
-    std::int64_t bytes = 0;
-    std::int64_t iterations = 0;
-    double peak = 0;
-    double average = 0;
-    if (fields >> bytes >> iterations >> peak >> average && bytes == size) return average * 1e9;
-  }
-  return fail("perftest printed no result: {}", output.substr(0, 400));
+  return column_of(output, size, 1).map([](double average) { return average * 1e9; });
 }
 
 Result<double> read_perftest_latency(std::string_view output, std::int64_t size) {
   // #bytes #iterations t_min[usec] t_max[usec] t_typical[usec] t_avg[usec] ...
-  std::istringstream lines{std::string{output}};
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream fields{line};
-    std::int64_t bytes = 0;
-    std::int64_t iterations = 0;
-    double least = 0;
-    double most = 0;
-    double typical = 0;
-    if (fields >> bytes >> iterations >> least >> most >> typical && bytes == size) return typical * 1e3;
-  }
-  return fail("perftest printed no result: {}", output.substr(0, 400));
+  return column_of(output, size, 2).map([](double typical) { return typical * 1e3; });
 }
 
 Result<double> read_qperf(std::string_view output) {

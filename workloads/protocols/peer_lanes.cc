@@ -41,7 +41,7 @@ Child spawn(const std::vector<std::string>& command, int output) {
 PeerRun between(const Session& session, Measure measure, const SocketAddress& server) {
   const auto facts = session.connections().front()->facts();
   return {.measure = measure,
-          .op = session.transport() == "tcp" ? "stream" : session.word("op"),
+          .op = session.streams() ? "stream" : session.word("op"),
           .device = facts.device,
           .iwarp = facts.provider == "siw" || facts.provider == "cxgb4",
           .local = session.here().host(),
@@ -133,6 +133,23 @@ std::pair<double, std::uint64_t> PeerClient::median() const {
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
   return {sorted.empty() ? 0 : *middle, sorted.size()};
+}
+
+Metric measure(ClientSession& session, PeerRun run) {
+  auto lane = std::make_unique<PeerClient>(*session.connections().front(), std::move(run));
+  const auto* tool = lane.get();
+  Lanes lanes;
+  lanes.push_back(std::move(lane));
+  // A second processor's worth of spinning beside the tool would be ours, not the tool's.
+  session.measure(lanes, {.sleeping = true, .fewest = 1});
+  const auto [value, runs] = tool->median();
+  return to_metric(value, runs);
+}
+
+void serve(ServerSession& session, PeerRun run) {
+  Lanes lanes;
+  lanes.push_back(std::make_unique<PeerServer>(*session.connections().front(), std::move(run)));
+  session.serve(lanes, true);
 }
 
 }  // namespace longhaul::workloads::peer

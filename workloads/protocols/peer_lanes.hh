@@ -68,4 +68,9 @@ class PeerClient final : public Lane {
   std::vector<double> values_;
 };
 
+/// A client's window: the tool's median (PeerClient), as a metric.
+Metric measure(ClientSession& session, PeerRun run);
+/// The server's side of it.
+void serve(ServerSession& session, PeerRun run);
+
 }  // namespace longhaul::workloads::peer

@@ -32,7 +32,7 @@ std::unique_ptr<RegionCache> make_cache(const StrategyOptions& options) {
 }  // namespace
 
 StrategyOptions strategy_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
-  if (transport != "rdma") return {};
+  if (!offers(transport, Capability::registration)) return {};
   return {.strategy = text(parameters, spec.parameters, "strategy"),
           .capacity = static_cast<std::size_t>(integer(parameters, spec.parameters, "capacity"))};
 }

@@ -27,7 +27,7 @@ ParameterSpec op_parameter(std::vector<std::string> choices) {
           "send complete at the target; read fetches from it. tcp has only its stream: leave it out there",
       .fallback = Value{choices.front()},
       .choices = std::move(choices),
-      .transport = "rdma"};
+      .needs = Capability::send_receive};
 }
 
 ParameterSpec completion_parameter() {
@@ -59,7 +59,7 @@ std::vector<ParameterSpec> strategy_parameters() {
                "saves most on traces)",
        .fallback = Value{"preregistered"},
        .choices = {"preregistered", "each-time", "pin-down", "mrrc", "best"},
-       .transport = "rdma"},
+       .needs = Capability::registration},
       {.name = "capacity",
        .kind = Kind::size,
        .help = "what the cache of regions keeps registered at either end at most",
@@ -67,7 +67,7 @@ std::vector<ParameterSpec> strategy_parameters() {
        .min = 4096,
        .max = std::int64_t{1} << 40,
        .choices = {},
-       .transport = "rdma"}};
+       .needs = Capability::registration}};
 }
 
 std::vector<MetricSpec> with_strategy(std::vector<MetricSpec> own) {
@@ -142,7 +142,7 @@ std::vector<ParameterSpec> harness_parameters() {
            .help = "tcp: cubic, reno, bbr ...; default: the system's",
            .fallback = {},
            .choices = {},
-           .transport = "tcp"}};
+           .needs = Capability::stream}};
 }
 
 std::vector<ParameterSpec> with_buffers(std::vector<ParameterSpec> own) {
@@ -159,16 +159,24 @@ std::vector<ParameterSpec> with_harness(std::vector<ParameterSpec> own) {
 std::vector<Capability> ping_pong_needs(const Parameters& parameters) {
   std::vector<Capability> wanted;
   // Sockets have one operation; naming another one of a sockets cell asks for what they do not have.
-  const bool tcp = choice_of(parameters, "transport", "rdma") == "tcp";
+  const bool stream = streams(parameters);
   const auto op = choice_of(parameters, "op", "write");
-  if (op == "write" && tcp) wanted.push_back(Capability::stream);
-  if (op == "write" && !tcp) wanted.push_back(Capability::write);
+  if (op == "write" && stream) wanted.push_back(Capability::stream);
+  if (op == "write" && !stream) wanted.push_back(Capability::write);
   if (op == "write_imm") wanted.push_back(Capability::write_with_immediate);
   if (op == "write_send") wanted.insert(wanted.end(), {Capability::write, Capability::send_receive});
   if (op == "send") wanted.push_back(Capability::send_receive);
   if (op == "read") wanted.push_back(Capability::read);
   if (choice_of(parameters, "completion", "poll") == "event") wanted.push_back(Capability::event_completion);
   return wanted;
+}
+
+bool streams(const Parameters& parameters) {
+  return offers(choice_of(parameters, "transport"), Capability::stream);
+}
+
+std::string operation_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
+  return offers(transport, Capability::stream) ? "stream" : text(parameters, spec.parameters, "op");
 }
 
 Delays delays_of(const Parameters& parameters) {

@@ -162,7 +162,7 @@ function ratioOption() {
   const y = valueAxis(values, state.y === 'log', {include: 1, free: true, pad: 0.03});
   const series = pairs.flatMap(pair => {
     const style = pairStyle(pair);
-    return lineWithBand(`RDMA ${pair.provider}`, style, pair.points.map(point => ({
+    return lineWithBand(`${data.transports[pair.transport].title} ${pair.provider}`, style, pair.points.map(point => ({
       x: x.at(point.delay), y: y.at(point.ratio), ...(point.low === undefined ? {} : {low: y.at(point.low), high: y.at(point.high)}), point, pair, style})));
   });
   const one = y.at(1), ink = css('--ink'), faint = css('--soft-ink');
@@ -179,7 +179,7 @@ function ratioOption() {
   const marks = pairs.flatMap(pair => pair.crossovers.map(crossover => ({pair, crossover, at: x.at(crossover.at)}))).sort((a, b) => a.at - b.at);
   series.push({type: 'line', data: [], silent: true, markLine: {silent: true, symbol: ['none', 'none'], data: marks.map((mark, i) => [
     {coord: [mark.at, y.min], lineStyle: {color: pairStyle(mark.pair).colour, type: 'dotted', width: 1.8},
-      label: {show: true, position: 'end', distance: -36 - 17 * (i % 4), formatter: `${mark.pair.provider}: ${crossoverWord(mark.crossover)} ≈ ${time(mark.crossover.at, 2)}`,
+      label: {show: true, position: 'end', distance: -36 - 17 * (i % 4), formatter: `${challengers.length > 1 ? data.transports[mark.pair.transport].title + ' ' : ''}${mark.pair.provider}: ${crossoverWord(mark.crossover)} ≈ ${time(mark.crossover.at, 2)}`,
         color: ink, fontSize: 12, backgroundColor: css('--page'), padding: [1, 4], align: mark.at > (x.min + x.max) / 2 ? 'right' : 'left'}},
     {coord: [mark.at, y.max]}])}});
   const better = spec.better === 'lower' ? 'sockets / RDMA' : 'RDMA / sockets';

@@ -77,9 +77,11 @@ function settle() {
 
 // Series: one transport on one provider's network interface with one operation.
 const seriesKey = cell => [cell.transport, cell.provider, cell.rival, cell.op, cell.variant].join('|');
-const ownerOf = cell => cell.transport === 'tcp' ? (cell.rival || cell.provider) : cell.provider;
+const transportOf = cell => data.transports[cell.transport] ?? {};
+const ownerOf = cell => transportOf(cell).any_link ? (cell.rival || cell.provider) : cell.provider;
 const owners = unique(data.cells.map(ownerOf).filter(Boolean));
 const lonely = unique(data.cells.filter(isAlone).map(seriesKey));
+const challengers = unique(data.cells.map(cell => cell.transport).filter(name => name && !data.transports[name]?.baseline));
 const ops = unique(data.cells.filter(cell => cell.op).map(cell => cell.op));
 
 // Okabe and Ito's palette, which readers with any kind of colour vision tell apart; a pair shares its hue, line style and
@@ -101,8 +103,9 @@ function styleAlone(cell) {
 function styleOf(cell) {
   if (isAlone(cell)) return styleAlone(cell);
   const hue = HUES[theme()][Math.max(0, owners.indexOf(ownerOf(cell))) % HUES.light.length];
-  const sockets = cell.transport === 'tcp';
-  const op = Math.max(0, ops.indexOf(cell.op));
+  const sockets = transportOf(cell).baseline === true;
+  // A third transport on the same link has its marker and dash behind those of the operations.
+  const op = Math.max(0, ops.indexOf(cell.op)) + (sockets ? 0 : challengers.indexOf(cell.transport) * Math.max(1, ops.length));
   return {
     colour: hue[sockets ? 1 : 0],
     dash: sockets ? [6, 4] : op === 0 ? 'solid' : [14, 3 + op],
@@ -113,8 +116,8 @@ function styleOf(cell) {
 }
 
 function labelOf(cell) {
-  if (cell.transport === 'tcp') return 'sockets' + (cell.rival ? ` on ${cell.rival}’s netdev` : '') + (cell.variant ? `, ${cell.variant}` : '');
-  if (cell.transport === 'rdma') return `RDMA ${cell.provider}` + (cell.op && ops.length > 1 ? ` ${cell.op}` : '') + (cell.variant ? `, ${cell.variant}` : '') + (cell.soft ? ' (software)' : '');
+  if (transportOf(cell).baseline) return transportOf(cell).title + (cell.rival ? ` on ${cell.rival}’s netdev` : '') + (cell.variant ? `, ${cell.variant}` : '');
+  if (cell.transport) return transportOf(cell).title + (transportOf(cell).any_link ? (cell.rival ? ` on ${cell.rival}’s netdev` : '') : ` ${cell.provider}`) + (cell.op && ops.length > 1 ? ` ${cell.op}` : '') + (cell.variant ? `, ${cell.variant}` : '') + (cell.soft ? ' (software)' : '');
   return cell.variant || cell.workload;
 }
 

@@ -5,7 +5,7 @@ const counted = (count, word) => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 function renderMarks() {
   const chips = [];
-  const soft = unique(data.cells.filter(cell => cell.transport === 'rdma' && cell.soft).map(cell => cell.provider));
+  const soft = unique(data.cells.filter(cell => cell.transport && !transportOf(cell).any_link && cell.soft).map(cell => cell.provider));
   if (soft.length) chips.push(['software RDMA: ' + soft.join(', '), 'The kernel plays the adapter: these figures say nothing about a network card.']);
   const started = data.virtual_clock, byVirtual = data.clock !== 'host';
   if (byVirtual) chips.push([data.clock_limits, started ? `An instruction takes ${2 ** started.shift} ns; processors are at most ${started.quantum} instructions apart; ${started.qemu}, image ${started.image}.${started.check ? ` ${started.check.equal} of ${started.check.runs} runs that were made twice gave the same bits.` : ''}` : 'Every instruction takes the same time.']);

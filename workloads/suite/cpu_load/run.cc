@@ -22,7 +22,7 @@ stream::Options options_of(const WorkloadSpec& spec, const Parameters& parameter
   const auto number = [&](const char* name) { return integer(parameters, spec.parameters, name); };
   const auto bits = 8.0 * static_cast<double>(number("size")) * static_cast<double>(number("clients"));
   const auto rate = static_cast<double>(number("rate"));
-  return {.op = transport == "tcp" ? "stream" : "write",
+  return {.op = offers(transport, Capability::stream) ? "stream" : "write",
           .size = static_cast<std::size_t>(number("size")),
           .depth = static_cast<std::size_t>(number("depth")),
           .interval = rate > 0 ? static_cast<std::int64_t>(bits * 1e9 / rate) : 0};
@@ -41,7 +41,7 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   auto plan = stream::plan_of(options_of(spec, parameters, transport), role, static_cast<std::size_t>(clients / nodes));
   if (!plan) return plan;
   adapt(*plan, spec, parameters, transport);
-  plan->sleeping = transport == "tcp";
+  plan->sleeping = offers(transport, Capability::stream);
   return plan;
 }
 

@@ -8,7 +8,7 @@ namespace {
 constexpr std::int64_t kMillisecond = 1'000'000;
 
 std::vector<Capability> needs(const Parameters& parameters) {
-  if (choice_of(parameters, "transport", "rdma") == "tcp") return {Capability::stream, Capability::event_completion};
+  if (streams(parameters)) return {Capability::stream, Capability::event_completion};
   return {Capability::write};
 }
 

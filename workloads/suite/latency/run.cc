@@ -2,13 +2,14 @@
 
 #include "workloads/protocols/peer_lanes.hh"
 #include "workloads/protocols/pingpong.hh"
+#include "workloads/suite/parameters.hh"
 
 namespace longhaul::workloads::latency {
 namespace {
 
 pingpong::LaneOptions lane_options(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
   const auto size = static_cast<std::size_t>(integer(parameters, spec.parameters, "size"));
-  return {.op = transport == "tcp" ? "stream" : text(parameters, spec.parameters, "op"),
+  return {.op = operation_of(spec, parameters, transport),
           .ping = size,
           .pong = size,
           .verify = integer(parameters, spec.parameters, "verify") != 0};
@@ -20,13 +21,13 @@ bool by_peer(const WorkloadSpec& spec, const Parameters& parameters) {
 
 // The connection is not used, but says what is.
 Attempt<ConnectionPlan> peer_plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
-  const auto op = transport == "tcp" ? "stream" : text(parameters, spec.parameters, "op");
+  const auto op = operation_of(spec, parameters, transport);
   const bool polling = text(parameters, spec.parameters, "completion") == "poll";
   if (integer(parameters, spec.parameters, "clients") != 1)
     return unsupported("tool peer is one client at a time: leave --clients out");
   if (op == "write_imm" || op == "write_send")
     return unsupported("perftest has no latency of {}: tool peer has write, send and read", op);
-  if (transport == "tcp" && polling)
+  if (op == "stream" && polling)
     return unsupported("qperf sleeps until a message comes: tool peer over tcp has --completion event");
   if (op == "write" && !polling)
     return unsupported("ib_write_lat spins, nothing tells it of a write: tool peer writes with --completion poll");
@@ -65,28 +66,18 @@ Made make_lanes(const Session& session, Make make) {
 }
 
 bool reads(const Session& session) {
-  return session.transport() == "rdma" && session.word("op") == "read";
+  return !session.streams() && session.word("op") == "read";
 }
 
 template <typename Side>
 peer::PeerRun peer_run(const Side& session) {
   auto run = peer::run_of(session, peer::Measure::latency);
-  run.sleeping = session.transport() == "rdma" && session.word("completion") == "event";
+  run.sleeping = !session.streams() && session.word("completion") == "event";
   return run;
 }
 
-std::map<std::string, Metric> peer_client(ClientSession& session) {
-  auto lane = std::make_unique<peer::PeerClient>(*session.connections().front(), peer_run(session));
-  const auto* tool = lane.get();
-  Lanes lanes;
-  lanes.push_back(std::move(lane));
-  session.measure(lanes, {.sleeping = true, .fewest = 1});
-  const auto [latency, runs] = tool->median();
-  return {{"latency", to_metric(latency, runs)}};
-}
-
 std::map<std::string, Metric> client(ClientSession& session) {
-  if (by_peer(session.spec(), session.parameters())) return peer_client(session);
+  if (by_peer(session.spec(), session.parameters())) return {{"latency", peer::measure(session, peer_run(session))}};
   const auto made = make_lanes(session, pingpong::make_client_lane);
   ClientSession::Options options;
   options.sleeping = session.word("completion") == "event";
@@ -102,9 +93,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
 
 std::map<std::string, Metric> server(ServerSession& session) {
   if (by_peer(session.spec(), session.parameters())) {
-    Lanes lanes;
-    lanes.push_back(std::make_unique<peer::PeerServer>(*session.connections().front(), peer_run(session)));
-    session.serve(lanes, true);
+    peer::serve(session, peer_run(session));
     return {};
   }
   if (reads(session)) {

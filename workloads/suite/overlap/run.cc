@@ -3,13 +3,14 @@
 #include "workloads/protocols/pingpong.hh"
 #include "workloads/suite/overlap/lanes.hh"
 #include "workloads/suite/overlap/ratio.hh"
+#include "workloads/suite/parameters.hh"
 
 namespace longhaul::workloads::overlap {
 namespace {
 
 pingpong::LaneOptions lane_options(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
   const auto size = static_cast<std::size_t>(integer(parameters, spec.parameters, "size"));
-  return {.op = transport == "tcp" ? "stream" : text(parameters, spec.parameters, "op"), .ping = size, .pong = size};
+  return {.op = operation_of(spec, parameters, transport), .ping = size, .pong = size};
 }
 
 Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
@@ -25,7 +26,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   Computation work{session.number("compute")};
   const auto pingpong = pingpong::make_client_lane(connection, options);
   std::optional<HelpedLane> helped;
-  if (session.transport() == "tcp" && session.word("progress") == "thread") helped.emplace(*pingpong);
+  if (session.streams() && session.word("progress") == "thread") helped.emplace(*pingpong);
   auto lane = std::make_unique<OverlapLane>(helped ? static_cast<Lane&>(*helped) : *pingpong, work);
   const auto& alone = lane->alone();
   Lanes lanes;

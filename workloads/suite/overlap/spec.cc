@@ -40,7 +40,7 @@ WorkloadSpec spec() {
                     "sockets, as in the paper); thread: a helper thread that sleeps until data comes",
             .fallback = Value{"inline"},
             .choices = {"inline", "thread"},
-            .transport = "tcp"}}),
+            .needs = Capability::stream}}),
       .metrics =
           {{.name = "overlap_ratio",
             .unit = "1",

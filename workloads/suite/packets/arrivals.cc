@@ -26,6 +26,23 @@ std::uint64_t overtaking(const std::vector<Arrival>& arrivals) {
   return count;
 }
 
+// What was lost behind the last packet that came is no gap.
+std::optional<double> lost_in_row(const std::vector<Arrival>& arrivals) {
+  std::vector<std::uint64_t> sequences;
+  for (const auto& one : arrivals) sequences.push_back(one.sequence);
+  std::sort(sequences.begin(), sequences.end());
+  std::uint64_t gaps = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t next = 0;
+  for (const auto sequence : sequences) {
+    if (sequence > next) ++gaps;
+    lost += sequence - next;
+    next = sequence + 1;
+  }
+  if (gaps == 0) return std::nullopt;
+  return static_cast<double>(lost) / static_cast<double>(gaps);
+}
+
 struct Burst {
   std::size_t came = 0;
   std::int64_t first_sent = std::numeric_limits<std::int64_t>::max();
@@ -65,6 +82,7 @@ Findings assess(std::span<const Arrival> arrivals, std::size_t burst) {
   findings.duplicates = arrivals.size() - first.size();
   if (first.empty()) return findings;
   findings.overtaking = overtaking(first);
+  findings.lost_in_row = lost_in_row(first);
   std::vector<std::int64_t> delays;
   delays.reserve(first.size());
   for (const auto& one : first) delays.push_back(one.received - one.sent);

@@ -21,13 +21,14 @@ struct Arrival {
 };
 
 struct Findings {
-  Histogram variation;           ///< one-way delay less the smallest, ns
-  std::int64_t spread = 0;       ///< between its quartiles, ns
-  std::uint64_t came = 0;        ///< packets of which at least one copy came
-  std::uint64_t duplicates = 0;  ///< further copies
-  std::uint64_t overtaking = 0;  ///< came before one that had been sent earlier
-  std::optional<double>
-      stretch;  ///< median over the bursts that came whole; empty: none did, or one packet is no burst
+  Histogram variation;                ///< one-way delay less the smallest, ns
+  std::int64_t spread = 0;            ///< between its quartiles, ns
+  std::uint64_t came = 0;             ///< packets of which at least one copy came
+  std::uint64_t duplicates = 0;       ///< further copies
+  std::uint64_t overtaking = 0;       ///< came before one that had been sent earlier
+  std::optional<double> lost_in_row;  ///< mean length of the gaps in the sequence; empty: there is none
+  /// Median over the bursts that came whole; empty: none did, or one packet is no burst.
+  std::optional<double> stretch;
 };
 
 /// `arrivals` in the order in which they came; packet i belongs to burst i / `burst`.

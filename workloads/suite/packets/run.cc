@@ -18,7 +18,7 @@ constexpr std::int64_t kGlance = 20'000'000;  // how long the sender may be deaf
 constexpr std::int64_t kAfterwards = 50'000'000;
 
 Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport, Role) {
-  if (transport != "tcp")
+  if (!offers(transport, Capability::stream))
     return unsupported(
         "packets are datagrams of the kernel's own stack: give transport tcp, beside the provider whose network "
         "interface is meant");
@@ -119,6 +119,7 @@ std::map<std::string, Metric> server(ServerSession& session) {
                                         {"loss", share(sent - static_cast<double>(findings.came))},
                                         {"duplicates", share(static_cast<double>(findings.duplicates))},
                                         {"reordered", share(static_cast<double>(findings.overtaking))}};
+  if (findings.lost_in_row) metrics["lost_in_row"] = to_metric(*findings.lost_in_row, count);
   if (findings.stretch) metrics["stretch"] = to_metric(*findings.stretch, count);
   return metrics;
 }

@@ -52,6 +52,12 @@ WorkloadSpec spec() {
             .better = Better::lower,
             .help = "between the quartiles of the one-way delay: what jitter leaves of equal delays"},
            {.name = "loss", .unit = "1", .better = Better::lower, .help = "share of the packets that never came"},
+           {.name = "lost_in_row",
+            .unit = "1",
+            .better = Better::neither,
+            .help = "packets that were lost one after another (mean): 1.0 and a little where losses are independent, "
+                    "loss_burst where they come in bursts; only where any was lost",
+            .detail = true},
            {.name = "duplicates",
             .unit = "1",
             .better = Better::lower,

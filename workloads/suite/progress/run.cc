@@ -2,6 +2,7 @@
 
 #include "workloads/harness/computation.hh"
 #include "workloads/protocols/pingpong.hh"
+#include "workloads/suite/parameters.hh"
 
 namespace longhaul::workloads::progress {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 constexpr std::size_t kRequest = 16;  // bytes that ask for a message
 
 pingpong::LaneOptions lane_options(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
-  return {.op = transport == "tcp" ? "stream" : text(parameters, spec.parameters, "op"),
+  return {.op = operation_of(spec, parameters, transport),
           .ping = kRequest,
           .pong = static_cast<std::size_t>(integer(parameters, spec.parameters, "size"))};
 }

@@ -7,8 +7,7 @@ namespace {
 
 std::optional<double> predict(const Parameters& parameters) {
   const auto round_trip = delays_of(parameters).round_trip();
-  const bool read =
-      choice_of(parameters, "transport", "rdma") == "rdma" && choice_of(parameters, "op", "read") == "read";
+  const bool read = !streams(parameters) && choice_of(parameters, "op", "read") == "read";
   const auto load = read ? 0.0 : static_cast<double>(integer_of(parameters, "load", 0));
   if (round_trip + load == 0) return std::nullopt;
   return round_trip + load;
@@ -17,7 +16,7 @@ std::optional<double> predict(const Parameters& parameters) {
 // A fetch by write needs the server's write and the client's request, which is a write too.
 std::vector<Capability> needs(const Parameters& parameters) {
   auto with_default = parameters;
-  if (choice_of(parameters, "transport", "rdma") == "tcp") return {Capability::stream};
+  if (streams(parameters)) return {Capability::stream};
   with_default.emplace("op", Value{"read"});
   return ping_pong_needs(with_default);
 }
@@ -36,7 +35,7 @@ WorkloadSpec spec() {
                     "answer is one too. tcp has request and response: leave it out there",
             .fallback = Value{"read"},
             .choices = {"read", "write"},
-            .transport = "rdma"},
+            .needs = Capability::send_receive},
            {.name = "load",
             .kind = Kind::duration,
             .help =

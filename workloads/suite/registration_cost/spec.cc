@@ -76,7 +76,7 @@ WorkloadSpec spec() {
       .parameters = parameters(),
       .metrics = metrics(),
       .roles = {Role::local},
-      .transports = {"rdma"},
+      .transports = transports_with(Capability::registration),
       .needs = {},
       .plot_axis = "size",
       .predict = {},

@@ -12,7 +12,7 @@ Attempt<Options> options_of(const WorkloadSpec& spec, const Parameters& paramete
   if (!reuse) return tl::unexpected(reuse.error());
   return Options{.protocol = protocol_of(text(parameters, spec.parameters, "protocol")),
                  .reuse = std::move(*reuse),
-                 .stream = transport == "tcp",
+                 .stream = offers(transport, Capability::stream),
                  .strategy = strategy_of(spec, parameters, transport),
                  .pipelining = integer(parameters, spec.parameters, "pipelining") != 0};
 }

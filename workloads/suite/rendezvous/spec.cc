@@ -8,7 +8,7 @@ namespace {
 constexpr const char* kEager = "eager";
 
 std::vector<Capability> needs(const Parameters& parameters) {
-  if (choice_of(parameters, "transport", "rdma") == "tcp") return {Capability::stream};
+  if (streams(parameters)) return {Capability::stream};
   const auto protocol = choice_of(parameters, "protocol", kEager);
   std::vector<Capability> wanted{Capability::send_receive};
   if (protocol == "write") wanted.push_back(Capability::write);
@@ -38,7 +38,7 @@ std::vector<ParameterSpec> parameters() {
        .help = "protocol read: fetch what is registered of the receiver's buffer while the rest is being registered",
        .fallback = Value{0},
        .choices = {},
-       .transport = "rdma"}};
+       .needs = Capability::send_receive}};
   return with_buffers(std::move(all));
 }
 

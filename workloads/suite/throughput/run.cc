@@ -4,6 +4,7 @@
 
 #include "workloads/protocols/peer_lanes.hh"
 #include "workloads/protocols/stream.hh"
+#include "workloads/suite/parameters.hh"
 #include "workloads/transport/sizing.hh"
 
 namespace longhaul::workloads::throughput {
@@ -13,7 +14,7 @@ constexpr double kMostOfTheTime = 0.5;
 constexpr std::int64_t kRampUp = 12;  // round trips until flight limit and TCP's window have found what the path takes
 
 stream::Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
-  return {.op = transport == "tcp" ? "stream" : text(parameters, spec.parameters, "op"),
+  return {.op = operation_of(spec, parameters, transport),
           .size = static_cast<std::size_t>(integer(parameters, spec.parameters, "size")),
           .depth = static_cast<std::size_t>(integer(parameters, spec.parameters, "depth")),
           .strategy = strategy_of(spec, parameters, transport)};
@@ -30,7 +31,7 @@ bool by_peer(const WorkloadSpec& spec, const Parameters& parameters) {
 Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
                              Role role) {
   if (by_peer(spec, parameters)) {
-    if (transport == "rdma" && text(parameters, spec.parameters, "op") == "send")
+    if (operation_of(spec, parameters, transport) == "send")
       return unsupported(
           "ib_send_bw wants to be told at both ends how many messages come: tool peer has write and read");
     ConnectionPlan plan;
@@ -56,7 +57,7 @@ Metric to_metric_of(const StreamCeiling& ceiling) {
 StreamCeiling ceiling_of(const ClientSession& session, std::size_t depth, std::size_t size) {
   const auto facts = session.connections().front()->facts();
   const auto streams = session.number("streams");
-  const auto window = facts.transport == "tcp" ? facts.queue_depth * streams : static_cast<std::int64_t>(depth * size);
+  const auto window = session.streams() ? facts.queue_depth * streams : static_cast<std::int64_t>(depth * size);
   return stream_ceiling(facts.provider, Nanoseconds{session.round_trip()}, Bytes{window}, Bytes{facts.mtu}, streams);
 }
 
@@ -78,25 +79,8 @@ peer::PeerRun peer_run(const Side& session) {
   return run;
 }
 
-std::map<std::string, Metric> peer_client_side(ClientSession& session) {
-  auto lane = std::make_unique<peer::PeerClient>(*session.connections().front(), peer_run(session));
-  const auto* tool = lane.get();
-  Lanes lanes;
-  lanes.push_back(std::move(lane));
-  // A second processor's worth of spinning beside the tool would be ours, not the tool's.
-  session.measure(lanes, {.sleeping = true, .fewest = 1});
-  const auto [rate, runs] = tool->median();
-  return {{"throughput", to_metric(rate, runs)}};
-}
-
-void peer_server_side(ServerSession& session) {
-  Lanes lanes;
-  lanes.push_back(std::make_unique<peer::PeerServer>(*session.connections().front(), peer_run(session)));
-  session.serve(lanes, true);
-}
-
 std::map<std::string, Metric> client(ClientSession& session) {
-  if (by_peer(session.spec(), session.parameters())) return peer_client_side(session);
+  if (by_peer(session.spec(), session.parameters())) return {{"throughput", peer::measure(session, peer_run(session))}};
   auto options = options_of(session);
   options.round_trip = session.round_trip();
   stream::Meter meter;
@@ -137,7 +121,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
 
 std::map<std::string, Metric> server(ServerSession& session) {
   if (by_peer(session.spec(), session.parameters())) {
-    peer_server_side(session);
+    peer::serve(session, peer_run(session));
     return {};
   }
   const auto options = options_of(session);

@@ -6,7 +6,7 @@ namespace longhaul::workloads::throughput {
 namespace {
 
 std::vector<Capability> needs(const Parameters& parameters) {
-  if (choice_of(parameters, "transport", "rdma") == "tcp") return {Capability::stream};
+  if (streams(parameters)) return {Capability::stream};
   const auto op = choice_of(parameters, "op", "write");
   if (op == "send") return {Capability::send_receive, Capability::write};  // credits are written
   return {op == "read" ? Capability::read : Capability::write};
@@ -20,7 +20,7 @@ std::vector<ParameterSpec> parameters() {
        .help = "write, send: client to server; read: server to client. tcp has only its stream: leave it out there",
        .fallback = Value{"write"},
        .choices = {"write", "read", "send"},
-       .transport = "rdma"},
+       .needs = Capability::send_receive},
       {.name = "streams",
        .kind = Kind::count,
        .help = "connections side by side, driven by one thread at either end",

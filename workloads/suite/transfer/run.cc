@@ -25,10 +25,11 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   const auto reuse = reuse_of(spec, parameters);
   if (!reuse) return tl::unexpected(reuse.error());
   const auto protocol = text(parameters, spec.parameters, "protocol");
-  if (transport != "tcp" && integer(parameters, spec.parameters, "paired") != 0 &&
+  const bool stream = offers(transport, Capability::stream);
+  if (!stream && integer(parameters, spec.parameters, "paired") != 0 &&
       (protocol == "typical" || protocol == "advertised"))
     return wrong_input("--paired compares frrwp and frrwp+crw with the typical process: not --protocol {}", protocol);
-  auto plan = transport == "tcp"
+  auto plan = stream
                   ? sockets_plan(*reuse)
                   : frrwp::plan_of(reuse->area, reuse->longest, strategy_of(spec, parameters, transport).registers());
   if (plan) adapt(*plan, spec, parameters, transport);
@@ -72,7 +73,7 @@ End make(Session& session, Role role) {
   if (!reuse) throw std::runtime_error(reuse.error().message);
   const bool write = writes(session);
   End end;
-  if (session.transport() == "tcp") {
+  if (session.streams()) {
     auto lane = std::make_unique<SocketTransfer>(connection, *reuse, write, role);
     end.sockets = lane.get();
     end.lanes.push_back(std::move(lane));
@@ -136,8 +137,7 @@ class LoggedLane final : public Lane {
 std::map<std::string, Metric> client(ClientSession& session) {
   std::map<std::string, Metric> metrics;
   // Before the server's first word, which comes after the clock's.
-  if (session.transport() != "tcp")
-    metrics = measure_overheads(*session.connections().front(), frrwp::Layout{0}.scratch);
+  if (!session.streams()) metrics = measure_overheads(*session.connections().front(), frrwp::Layout{0}.scratch);
   const auto clock = session.peer_clock();
   MomentLog log{writes(session), clock};
   const auto end = make(session, Role::client);

@@ -9,10 +9,10 @@ constexpr std::int64_t kMebi = 1 << 20;
 
 std::vector<Capability> needs(const Parameters& parameters) {
   std::vector<Capability> wanted;
-  if (choice_of(parameters, "transport", "rdma") == "tcp")
+  if (streams(parameters))
     wanted = {Capability::stream};
   else
-    wanted = {Capability::send_receive, Capability::write};
+    wanted = {Capability::send_receive, Capability::write, Capability::registration};
   if (choice_of(parameters, "completion", "poll") == "event") wanted.push_back(Capability::event_completion);
   return wanted;
 }
@@ -22,8 +22,7 @@ std::optional<double> predict(const Parameters& parameters) {
   const auto delays = delays_of(parameters);
   if (delays.round_trip() == 0) return std::nullopt;
   if (choice_of(parameters, "direction", "write") == "read") return delays.round_trip();
-  const bool at_once = choice_of(parameters, "transport", "rdma") == "tcp" ||
-                       choice_of(parameters, "protocol", "typical") == "advertised";
+  const bool at_once = streams(parameters) || choice_of(parameters, "protocol", "typical") == "advertised";
   const auto data = static_cast<double>(delays.forward);
   return at_once ? data : delays.round_trip() + data;
 }
@@ -44,7 +43,7 @@ std::vector<ParameterSpec> parameters() {
                "keys ahead of need. Over tcp the data goes at once: leave it out there",
        .fallback = Value{"typical"},
        .choices = {"typical", "frrwp", "frrwp+crw", "advertised"},
-       .transport = "rdma"},
+       .needs = Capability::registration},
       {.name = "paired",
        .kind = Kind::flag,
        .help =
@@ -52,7 +51,7 @@ std::vector<ParameterSpec> parameters() {
            "same moments",
        .fallback = Value{0},
        .choices = {},
-       .transport = "rdma"},
+       .needs = Capability::registration},
       {.name = "compute",
        .kind = Kind::duration,
        .help = "what the source's application computes while the key is on its way, in one piece",
@@ -60,7 +59,7 @@ std::vector<ParameterSpec> parameters() {
        .min = 0,
        .max = 1'000'000'000,
        .choices = {},
-       .transport = "rdma"},
+       .needs = Capability::registration},
       {.name = "credits",
        .kind = Kind::count,
        .help = "protocol advertised: how many keys the source has ahead",
@@ -68,14 +67,14 @@ std::vector<ParameterSpec> parameters() {
        .min = 1,
        .max = 32,
        .choices = {},
-       .transport = "rdma"},
+       .needs = Capability::registration},
       {.name = "progress",
        .kind = Kind::choice,
        .help = "protocol frrwp+crw: event, the engine sleeps until something comes; poll: it spins, which wants a "
                "processor of its own",
        .fallback = Value{"event"},
        .choices = {"event", "poll"},
-       .transport = "rdma"},
+       .needs = Capability::registration},
       completion_parameter()};
   all.front().max = 64 * kMebi;
   return with_buffers(std::move(all));

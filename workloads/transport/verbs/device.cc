@@ -43,7 +43,7 @@ Attempt<SocketAddress> address_of_device(const std::string& device) {
 
 std::vector<Capability> offers(const RdmaDevice& device) {
   std::vector<Capability> offered{Capability::send_receive, Capability::write, Capability::read,
-                                  Capability::event_completion};
+                                  Capability::event_completion, Capability::registration};
   if (!device.iwarp) offered.push_back(Capability::write_with_immediate);
   return offered;
 }

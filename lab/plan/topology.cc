@@ -1,12 +1,12 @@
-#include "lab/topology.hh"
+#include "lab/plan/topology.hh"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "lab/guest.hh"
-#include "lab/system_guest.hh"
+#include "lab/plan/guest.hh"
+#include "lab/plan/system_guest.hh"
 
 namespace longhaul::lab {
 namespace {

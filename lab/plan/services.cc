@@ -1,9 +1,9 @@
-#include "lab/services.hh"
+#include "lab/plan/services.hh"
 
 #include <fmt/format.h>
 
 #include "common/well_known.hh"
-#include "lab/topology.hh"
+#include "lab/plan/plan.hh"
 
 namespace longhaul::lab {
 namespace {

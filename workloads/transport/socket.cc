@@ -1,4 +1,4 @@
-#include "workloads/transport/sockets/tcp.hh"
+#include "workloads/transport/socket.hh"
 
 #include <netinet/tcp.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/topology.hh"
+#include "lab/plan/plan.hh"
 
 namespace longhaul::lab {
 

@@ -1,5 +1,5 @@
-// What a lab consists of, decided before anything is touched: machines, links, addresses, QEMU command lines, what each
-// guest runs. Pure: options in, plan out.
+// What a lab consists of: machines, nodes, links, the files of each guest. Data only: lab/plan/topology decides it,
+// lab/plan/guest says what runs in a machine, lab/boot carries it out.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "common/result.hh"
 #include "model/testbed.hh"
 
 namespace longhaul::lab {
@@ -15,12 +14,7 @@ namespace longhaul::lab {
 /// compact: one VM, the router is a network namespace in it. full: one VM a node. systems: one VM a node, each a bare
 /// Debian system with systemd and sshd, which the Ansible collection makes a testbed of as it does any cluster.
 enum class Topology { automatic, compact, full, systems };
-
-Result<Topology> parse_topology(std::string_view text);
 std::string_view to_string(Topology topology);
-
-/// full where every node can have a core of its own, else compact.
-Topology choose_topology(Topology asked, unsigned cores, unsigned nodes);
 
 /// The agents' user in the guests.
 inline constexpr std::uint32_t kAgentUid = 1000;
@@ -74,18 +68,6 @@ struct PlannedLink {
   std::string source, target;  ///< addresses of the ends
 };
 
-struct PlanOptions {
-  Topology topology = Topology::compact;  ///< not automatic
-  unsigned clients = 1;
-  unsigned mtu = 1500;
-  unsigned cores = 2;
-  std::string directory;                  ///< of the lab: logs and sockets go there
-  std::string disk;                       ///< of whole systems: their root file system, never written to
-  std::vector<std::string> programs;      ///< names of those present: longhaul-agent, longhaul-bench, degen
-  std::vector<std::uint16_t> host_ports;  ///< free ones, at least ports_needed()
-  bool sealed = false;                    ///< compact, and nothing of it is reached from outside (lab/sealed.hh)
-};
-
 struct Plan {
   Topology topology = Topology::compact;
   std::vector<PlannedNode> nodes;        ///< clients, server, router
@@ -94,17 +76,5 @@ struct Plan {
   const PlannedNode* find(std::string_view name) const;
   const PlannedMachine& machine_of(const PlannedNode& node) const;
 };
-
-/// The nodes that a lab with so many clients has: "client", "client2" ..., "server", "router". An agent reads its
-/// certificate from /etc/longhaul/agent-<node>.pem and .key, the CA from /etc/longhaul/ca.pem.
-std::vector<std::string> node_names(unsigned clients);
-
-/// What the kernel of every guest is told.
-const char* kernel_arguments();
-
-/// How many free TCP ports of the host a plan takes.
-unsigned ports_needed(Topology topology, unsigned clients);
-
-Plan make_plan(const PlanOptions& options);
 
 }  // namespace longhaul::lab

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "lab/guest.hh"
+#include "lab/plan/guest.hh"
 
 namespace longhaul::lab {
 

@@ -1,4 +1,4 @@
-#include "workloads/transport/sockets/connection.hh"
+#include "workloads/transport/tcp/connection.hh"
 
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -11,7 +11,7 @@
 #include "observe/counters.hh"
 #include "workloads/transport/address.hh"
 #include "workloads/transport/sizing.hh"
-#include "workloads/transport/sockets/tcp.hh"
+#include "workloads/transport/socket.hh"
 
 namespace longhaul::workloads {
 namespace {
@@ -57,9 +57,8 @@ Attempt<std::unique_ptr<SocketsConnection>> SocketsConnection::open(OwnFd fd, co
   return std::unique_ptr<SocketsConnection>(new SocketsConnection(std::move(fd), plan));
 }
 
-const std::vector<Capability>& SocketsConnection::offers() {
-  static const std::vector<Capability> offered{Capability::stream, Capability::event_completion};
-  return offered;
+const std::vector<Capability>& SocketsConnection::capabilities() const {
+  return find_transport("tcp")->offers;
 }
 
 TransportFacts SocketsConnection::facts() const {

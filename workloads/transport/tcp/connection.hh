@@ -17,8 +17,7 @@ class SocketsConnection final : public Connection {
   /// Refuses a congestion control that the kernel does not have (or not for this user).
   static Attempt<std::unique_ptr<SocketsConnection>> open(OwnFd fd, const ConnectionPlan& plan);
 
-  static const std::vector<Capability>& offers();
-  const std::vector<Capability>& capabilities() const override { return offers(); }
+  const std::vector<Capability>& capabilities() const override;
   TransportFacts facts() const override;
   std::map<std::string, double> counters() const override;
   bool counts_device() const override { return false; }

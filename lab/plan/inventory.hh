@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "lab/topology.hh"
+#include "lab/plan/plan.hh"
 
 namespace longhaul::lab {
 

@@ -1,4 +1,4 @@
-#include "lab/inventory.hh"
+#include "lab/plan/inventory.hh"
 
 #include <fmt/format.h>
 

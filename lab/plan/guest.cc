@@ -1,10 +1,10 @@
-#include "lab/guest.hh"
+#include "lab/plan/guest.hh"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "lab/services.hh"
+#include "lab/plan/services.hh"
 
 namespace longhaul::lab {
 namespace {

@@ -1,4 +1,4 @@
-#include "lab/system_guest.hh"
+#include "lab/plan/system_guest.hh"
 
 #include <fmt/format.h>
 

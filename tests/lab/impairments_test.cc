@@ -1,0 +1,142 @@
+// Every axis of an impairment meets a kernel: what was asked is what the packets went through. By the virtual clock, so
+// that a figure is the same in each run of the test; the bounds are three standard deviations of what is drawn at
+// random.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "results/store/store.hh"
+#include "tests/lab/lab_fixture.hh"
+
+namespace longhaul::testing {
+namespace {
+
+constexpr double kPackets = 4000;
+
+constexpr const char* kCampaign = R"(name: impairments
+experiments:
+  - workload: packets
+    series: [{transport: tcp, rival: rxe}]
+    axes: {engine: [netem, nfqueue]}
+    fixed: {delay: 5ms, delay_back: 1ms, interval: 100us, duration: 400ms}
+  - workload: packets
+    series: [{transport: tcp, rival: rxe}]
+    axes: {engine: [netem, nfqueue], loss_burst: [1, 4]}
+    fixed: {delay: 1ms, loss: 5%, interval: 100us, duration: 400ms}
+  - workload: packets
+    series: [{transport: tcp, rival: rxe}]
+    axes: {engine: [netem, nfqueue]}
+    fixed: {delay: 5ms, reorder: 10%, interval: 100us, duration: 400ms}
+  - workload: packets
+    series: [{transport: tcp, rival: rxe}]
+    axes: {engine: [netem, nfqueue]}
+    fixed: {delay: 5ms, jitter: 2ms, jitter_order: free, interval: 100us, duration: 400ms}
+  - workload: packets
+    series: [{transport: tcp, rival: rxe}]
+    fixed: {delay: 1ms, duplicate: 5%, interval: 100us, duration: 400ms}
+  - workload: throughput
+    series: [{transport: tcp, rival: rxe}]
+    axes: {engine: [netem, nfqueue]}
+    fixed: {delay: 1ms, rate: 20mbit, duration: 400ms}
+repeat: {min: 1, max: 1}
+)";
+
+class Impairments : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    directory_ = std::make_unique<TemporaryDirectory>();
+    write_file(directory_->path() / "impairments.yaml", kCampaign);
+    const auto out = directory_->path() / "out";
+    const auto run =
+        longhaul({"run", directory_->path() / "impairments.yaml", "--lab", "--clock", "virtual", "--out", out});
+    ASSERT_EQ(run.code, 0) << run.out << run.err;
+    const auto store = results::Store::open(out, results::OpenMode::read);
+    ASSERT_TRUE(store);
+    runs_ = store->runs().value();
+    ASSERT_EQ(runs_.size(), 2U + 4U + 2U + 2U + 1U + 2U);
+  }
+  static void TearDownTestSuite() { directory_.reset(); }
+
+  /// The runs whose cell has such a parameter; each has ended well.
+  static std::vector<const RunRecord*> with(const std::string& parameter) {
+    std::vector<const RunRecord*> found;
+    for (const auto& run : runs_) {
+      if (!run.parameters.contains(parameter)) continue;
+      EXPECT_EQ(run.status, Status::ok) << name(run) << ": " << run.message;
+      if (run.status == Status::ok) found.push_back(&run);
+    }
+    return found;
+  }
+  static std::string name(const RunRecord& run) {
+    return canonical({.workload = run.workload, .parameters = run.parameters});
+  }
+  static double metric(const RunRecord& run, const std::string& name) {
+    for (const auto& [node, record] : run.nodes)
+      if (const auto it = record.metrics.find(name); it != record.metrics.end()) return it->second.value;
+    ADD_FAILURE() << name(run) << " has no " << name;
+    return 0;
+  }
+  /// Of a share that is drawn for each packet; `spread` times as wide where draws hang together.
+  static double bound(double share, double spread = 1) {
+    return 3 * spread * std::sqrt(share * (1 - share) / kPackets);
+  }
+
+ private:
+  static inline std::unique_ptr<TemporaryDirectory> directory_;
+  static inline std::vector<RunRecord> runs_;
+};
+
+TEST_F(Impairments, EachWayHasItsOwnDelay) {
+  const auto runs = with("delay_back");
+  ASSERT_EQ(runs.size(), 2U);
+  for (const auto* run : runs) {
+    ASSERT_TRUE(run->path);
+    EXPECT_NEAR(static_cast<double>(run->path->forward.achieved), 5e6, 10e3) << name(*run);
+    EXPECT_NEAR(static_cast<double>(run->path->back.achieved), 1e6, 10e3) << name(*run);
+    EXPECT_EQ(metric(*run, "loss") + metric(*run, "duplicates") + metric(*run, "reordered"), 0) << name(*run);
+  }
+}
+
+TEST_F(Impairments, LossesAreAsManyAndComeInBurstsOfTheLengthAsked) {
+  const auto runs = with("loss");
+  ASSERT_EQ(runs.size(), 4U);
+  for (const auto* run : runs) {
+    const auto burst = static_cast<double>(integer_of(run->parameters, "loss_burst", 1));
+    // Of the Gilbert model: losses in a row are geometric, and the share scatters with their length.
+    EXPECT_NEAR(metric(*run, "loss"), 0.05, bound(0.05, std::sqrt(2 * burst - 1))) << name(*run);
+    const auto independent = 1 / (1 - 0.05);
+    const auto expected = burst > 1 ? burst : independent;
+    const auto bursts = 0.05 * kPackets / expected;
+    EXPECT_NEAR(metric(*run, "lost_in_row"), expected, 3 * std::sqrt(expected * (expected - 1) / bursts) + 0.01)
+        << name(*run);
+  }
+}
+
+TEST_F(Impairments, AsManyOvertakeAsAsked) {
+  const auto runs = with("reorder");
+  ASSERT_EQ(runs.size(), 2U);
+  for (const auto* run : runs) EXPECT_NEAR(metric(*run, "reordered"), 0.10, bound(0.10)) << name(*run);
+}
+
+TEST_F(Impairments, JitterSpreadsTheDelay) {
+  const auto runs = with("jitter");
+  ASSERT_EQ(runs.size(), 2U);
+  // Uniform in 5 ms +- 2 ms: half of them within 2 ms.
+  for (const auto* run : runs) EXPECT_NEAR(metric(*run, "spread"), 2e6, 0.15e6) << name(*run);
+}
+
+TEST_F(Impairments, AsManyAreDoubledAsAsked) {
+  const auto runs = with("duplicate");
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_NEAR(metric(*runs.front(), "duplicates"), 0.05, bound(0.05));
+}
+
+TEST_F(Impairments, NoMoreGetsThroughThanTheRate) {
+  const auto runs = with("rate");
+  ASSERT_EQ(runs.size(), 2U);
+  // Payload of a full frame: 1448 of 1514 bytes with TCP's time stamps.
+  for (const auto* run : runs) EXPECT_NEAR(metric(*run, "throughput"), 20e6 * 1448 / 1514, 0.05 * 20e6) << name(*run);
+}
+
+}  // namespace
+}  // namespace longhaul::testing

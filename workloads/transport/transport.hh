@@ -1,0 +1,69 @@
+// How connections are made, by each transport alike. What a transport offers is data: model/transport.hh.
+// The list itself is LONGHAUL_TRANSPORTS in workloads/CMakeLists.txt: transports.cc is generated from it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/fd.hh"
+#include "workloads/transport/address.hh"
+#include "workloads/transport/connection.hh"
+#include "workloads/transport/plan.hh"
+#include "workloads/transport/wait.hh"
+
+namespace longhaul::workloads {
+
+using Connections = std::vector<std::unique_ptr<Connection>>;
+
+/// What an end has when the connections of one client and its server are to be made.
+struct Meeting {
+  const ConnectionPlan& plan;
+  std::uint64_t session = 0;  ///< drawn by the client: tells its connections from a stranger's
+  std::string device;         ///< that must be used; empty: whichever serves the address
+  /// The control connection: its addresses are those to use. Readable before all is made: the peer has given up.
+  int control = -1;
+  /// TCP connections between the two, as many as Transport::sockets says, in the order of the plan's connections.
+  std::vector<OwnFd> sockets = {};
+};
+
+/// At the server: the connections of one client that are about to be made.
+class Listener {
+ public:
+  Listener() = default;
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  virtual ~Listener() = default;
+
+  /// Where the client is to connect to; 0: it has no need to know.
+  virtual std::uint16_t port() const = 0;
+  /// Waits for all of them, in the order of the plan. Throws Interrupted.
+  virtual Attempt<Connections> accept(const Patience& patience) = 0;
+};
+
+struct Transport {
+  std::string name;  ///< of its TransportSpec
+  /// The address of this machine that a device serves. Refuses, with the devices that there are, what is none of its
+  /// own.
+  std::function<Attempt<SocketAddress>(const std::string& device)> address_of;
+  /// How many TCP connections to the server's own port are to be there beforehand; most transports need none.
+  std::function<std::size_t(const ConnectionPlan& plan)> sockets;
+  /// At the server, before the client is told that it is accepted. Unsupported: this machine's device lacks what the
+  /// plan needs.
+  std::function<Attempt<std::unique_ptr<Listener>>(Meeting meeting)> listen;
+  /// At the client, once it is accepted. `port`: the Listener's. Throws Interrupted.
+  std::function<Attempt<Connections>(Meeting meeting, std::uint16_t port, const Patience& patience)> connect;
+};
+
+/// Every transport's code, in the order of LONGHAUL_TRANSPORTS.
+const std::vector<Transport>& transport_list();
+
+/// By name; nullptr when there is none, or none in this build.
+const Transport* find_transport_code(std::string_view name);
+/// Why there is none.
+tl::unexpected<Refusal> no_such_transport(std::string_view name);
+
+}  // namespace longhaul::workloads
