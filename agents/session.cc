@@ -9,6 +9,7 @@
 
 #include "agents/command.hh"
 #include "agents/prober.hh"
+#include "common/address.hh"
 #include "common/log.hh"
 #include "common/version.hh"
 #include "degen/impairment/spec.hh"
@@ -27,10 +28,6 @@ constexpr std::chrono::seconds kFarewell{2};  ///< for the last words to arrive
 /// memory. A record may be longer; it is one.
 constexpr std::size_t kUnread = std::size_t{1} << 20;
 constexpr std::chrono::seconds kSlowReader{30};
-
-std::string host_and_port(const std::string& host, std::uint16_t port) {
-  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
-}
 
 ServerMessage error_message(std::string text) {
   return {.kind = ServerMessageKind::error, .error = std::move(text)};
@@ -233,7 +230,7 @@ Result<Reply> Session::connect(const ConnectRequest& request) {
   const auto it = runs_.find(request.run_id);
   if (it == runs_.end()) return fail("run {} is not there", request.run_id);
   const auto& clock = request.server_clock;
-  it->second->tell(fmt::format("{}{}\n", host_and_port(request.peer, request.peer_port),
+  it->second->tell(fmt::format("{}{}\n", to_text({.host = request.peer, .port = request.peer_port}),
                                clock ? fmt::format(" {} {}", clock->offset, clock->error) : ""));
   return Reply{};
 }
