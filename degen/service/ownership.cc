@@ -10,9 +10,11 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 
 #include "common/error.hh"
 #include "common/log.hh"
+#include "common/replace_file.hh"
 #include "model/codec.hh"
 
 namespace longhaul::degen {
@@ -56,16 +58,7 @@ Result<RunDirectory> RunDirectory::open(const std::string& path) {
 }
 
 void RunDirectory::write(std::string_view name, std::string_view content) const {
-  const auto target = file(name);
-  const auto fresh = target + ".new";
-  OwnFd fd{
-      check(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), fmt::format("write {}", fresh))};
-  while (!content.empty()) {
-    const auto count = check(::write(fd.get(), content.data(), content.size()), fmt::format("write {}", fresh));
-    content.remove_prefix(static_cast<std::size_t>(count));
-  }
-  check(::fsync(fd.get()), fmt::format("write {}", fresh));
-  check(::rename(fresh.c_str(), target.c_str()), fmt::format("write {}", target));
+  if (auto written = replace_file(file(name), content); !written) throw std::runtime_error(written.error().message);
 }
 
 std::string RunDirectory::read(std::string_view name) const {
