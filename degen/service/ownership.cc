@@ -15,15 +15,18 @@
 #include "common/error.hh"
 #include "common/log.hh"
 #include "common/replace_file.hh"
+#include "degen/engines/planner.hh"
 #include "model/codec.hh"
 
 namespace longhaul::degen {
 
 Ownership ownership_of(const Plan& plan, const std::string& holder) {
-  Ownership owned{
-      .pid = ::getpid(), .engine = plan.engine, .holder = holder, .interfaces = {}, .table = !plan.ruleset.empty()};
-  for (const auto& qdisc : plan.qdiscs) owned.add(qdisc.interface);
-  return owned;
+  auto footprint = planner(plan.engine).footprint(plan);
+  return {.pid = ::getpid(),
+          .engine = plan.engine,
+          .holder = holder,
+          .interfaces = std::move(footprint.interfaces),
+          .table = footprint.table};
 }
 
 void Ownership::add(const std::string& interface) {
