@@ -186,6 +186,20 @@ TEST(Wan, AWindowTooShortForProbesIsJudgedByBeforeAndAfter) {
   EXPECT_THAT(wan.measured(report(0, 3), kFewestSamples, report()).error().message, HasSubstr("only 3 probes"));
 }
 
+TEST(Wan, AQueueThatTheRunFilledIsJudgedWhenItIsEmptyAgain) {
+  auto wan = ready();
+  const Parameters limited{{"delay", Value{kDelay}}, {"rate", Value{100'000'000}}};
+  ASSERT_TRUE(wan.ask("netem", limited, true));
+  const auto measured = [&](std::int64_t off) {
+    auto one = report(off);
+    one.parameters = limited;
+    return one;
+  };
+  EXPECT_TRUE(wan.applied(measured(0)).value());
+  EXPECT_TRUE(wan.measured(measured(50'000'000), 24, measured(0)));
+  EXPECT_FALSE(wan.measured(measured(50'000'000), 24, measured(50'000'000)));
+}
+
 TEST(Wan, ARunAfterWhichTheDelayIsOffDoesNotCount) {
   auto wan = in_place();
   const auto judged = wan.measured(report(), 24, report(200'001));
