@@ -7,6 +7,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <map>
 
+#include "common/address.hh"
 #include "common/error.hh"
 #include "common/log.hh"
 
@@ -100,7 +101,7 @@ asio::awaitable<void> Agent::accept() {
     make_room();
     auto stream = std::make_shared<Stream>(std::move(socket), ssl_.get(), kMaxRequest);
     pending_.push_back({.stream = stream, .from = remote.address()});
-    auto from = fmt::format("{}:{}", remote.address().to_string(), remote.port());
+    auto from = to_text({.host = remote.address().to_string(), .port = remote.port()});
     asio::co_spawn(context_, welcome(std::move(stream), std::move(from)), asio::detached);
   }
 }

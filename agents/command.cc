@@ -81,7 +81,6 @@ Result<std::vector<std::string>> bench_command(const std::string& bench, const S
       break;
     case Role::local:
       if (!request.transport.empty()) arguments.push_back("--transport=" + request.transport);
-      if (request.hold.value_or(false)) arguments.emplace_back("--hold");
       break;
     case Role::router:
       break;

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <charconv>
 #include <filesystem>
 #include <functional>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "agents/facts_table.hh"
 #include "agents/limits.hh"
 #include "agents/steering.hh"
+#include "common/address.hh"
 #include "common/command_line.hh"
 #include "common/log.hh"
 #include "common/version.hh"
@@ -46,17 +46,10 @@ struct Options {
 
 /// "HOST:PORT", "[IPv6]:PORT", ":PORT" (everywhere).
 Result<void> read_endpoint(const std::string& text, AgentOptions& options) {
-  const auto colon = text.rfind(':');
-  std::uint16_t port = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = colon == std::string::npos ? std::from_chars_result{nullptr, std::errc::invalid_argument}
-                                                 : std::from_chars(text.data() + colon + 1, end, port);
-  if (parsed.ec != std::errc{} || parsed.ptr != end)
-    return refuse("--listen: expected HOST:PORT such as 0.0.0.0:7471, got '{}'", text);
-  auto host = text.substr(0, colon);
-  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  options.host = host.empty() ? "0.0.0.0" : host;
-  options.port = port;
+  auto at = parse_host_port(text.starts_with(':') ? "0.0.0.0" + text : text, {}, 0);
+  if (!at) return refuse("--listen: expected HOST:PORT such as 0.0.0.0:7471, got '{}'", text);
+  options.host = std::move(at->host);
+  options.port = at->port;
   return {};
 }
 

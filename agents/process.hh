@@ -19,7 +19,6 @@ struct ProcessOptions {
   std::vector<int> cpus;  ///< where it runs; empty: anywhere
   ProcessLimits limits;
   std::int64_t padding = 0;                     ///< bytes that its environment is longer
-  bool held = false;                            ///< it waits for Session::go, not for a server's address
   Nanoseconds grace = std::chrono::seconds{2};  ///< between SIGTERM and SIGKILL when its time is over
   /// Told how it ended, also where nobody wants its events any more.
   std::function<void(const ChildExit&)> on_exit;
@@ -46,7 +45,6 @@ class Process : public std::enable_shared_from_this<Process> {
 
   const std::string& run_id() const { return run_id_; }
   bool finished() const { return finished_; }
-  bool held() const { return options_.held; }
 
   /// SIGTERM, after `grace` SIGKILL; returns when the process is gone and its last event is with the sink.
   boost::asio::awaitable<void> stop(Nanoseconds grace);

@@ -9,6 +9,7 @@
 
 #include "agents/command.hh"
 #include "agents/prober.hh"
+#include "common/address.hh"
 #include "common/log.hh"
 #include "common/version.hh"
 #include "degen/impairment/spec.hh"
@@ -27,10 +28,6 @@ constexpr std::chrono::seconds kFarewell{2};  ///< for the last words to arrive
 /// memory. A record may be longer; it is one.
 constexpr std::size_t kUnread = std::size_t{1} << 20;
 constexpr std::chrono::seconds kSlowReader{30};
-
-std::string host_and_port(const std::string& host, std::uint16_t port) {
-  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
-}
 
 ServerMessage error_message(std::string text) {
   return {.kind = ServerMessageKind::error, .error = std::move(text)};
@@ -152,8 +149,6 @@ asio::awaitable<Result<Reply>> Session::answer(Request request) {
       co_return co_await start(std::move(*request.start));
     case RequestKind::connect:
       co_return connect(*request.connect);
-    case RequestKind::go:
-      co_return go(*request.go);
     case RequestKind::stop:
       co_return co_await stop(std::move(*request.stop));
     case RequestKind::echo:
@@ -214,7 +209,6 @@ asio::awaitable<Result<Reply>> Session::start_process(StartRequest request) {
   ProcessOptions options{.cpus = node_.options.cpus,
                          .limits = node_.options.limits,
                          .padding = request.padding.value_or(0),
-                         .held = request.hold.value_or(false),
                          .grace = node_.options.stop_grace,
                          .on_exit = [log = node_.audit, ended = begun](const ChildExit& exit) mutable {
                            ended.event = AuditKind::ended;
@@ -235,25 +229,9 @@ asio::awaitable<Result<Reply>> Session::start_process(StartRequest request) {
 Result<Reply> Session::connect(const ConnectRequest& request) {
   const auto it = runs_.find(request.run_id);
   if (it == runs_.end()) return fail("run {} is not there", request.run_id);
-  if (it->second->held()) return fail("run {} is held: it waits for its go, not for a server", request.run_id);
   const auto& clock = request.server_clock;
-  it->second->tell(fmt::format("{}{}\n", host_and_port(request.peer, request.peer_port),
+  it->second->tell(fmt::format("{}{}\n", to_text({.host = request.peer, .port = request.peer_port}),
                                clock ? fmt::format(" {} {}", clock->offset, clock->error) : ""));
-  return Reply{};
-}
-
-Result<Reply> Session::go(const GoRequest& request) {
-  const auto it = runs_.find(request.run_id);
-  if (it == runs_.end()) return fail("run {} is not there", request.run_id);
-  if (!it->second->held()) return fail("run {} is not held", request.run_id);
-  if (!request.at) {
-    it->second->tell("go\n");
-    return Reply{};
-  }
-  if (const auto ahead = *request.at - observe::wall_time(); ahead > kMaxAhead)
-    return refuse("go.at: by the clock of node {} that is {} s ahead, at most {} are taken", node_.name,
-                  ahead / 1'000'000'000, kMaxAhead / 1'000'000'000);
-  it->second->tell(fmt::format("go {}\n", *request.at));
   return Reply{};
 }
 

@@ -32,7 +32,6 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<Reply> connect(const ConnectRequest& request);
   boost::asio::awaitable<Result<Reply>> stop(StopRequest request);
   boost::asio::awaitable<Result<Reply>> degen(longhaul::degen::Request request);
-  Result<Reply> go(const GoRequest& request);
   Result<Reply> echo(const EchoRequest& request);
   void relay(RunEvent event);
   void send(ServerMessage message);

@@ -97,7 +97,8 @@ function(longhaul_component name)
   _longhaul_includes(longhaul_${name} ${name} ${paths})
   _longhaul_link(longhaul_${name} ${ARG_DEPS})
   target_link_libraries(longhaul_${name} PUBLIC ${ARG_LIBS})
-  set_property(GLOBAL APPEND PROPERTY longhaul_components "${name} ${ARG_PATH} ${ARG_DEPS}")
+  list(JOIN ARG_DEPS " " deps)
+  set_property(GLOBAL APPEND PROPERTY longhaul_components "${name} ${ARG_PATH} ${deps}")
 endfunction()
 
 # NAME PATH DEPS of each component, a line each, in the build directory: tests/architecture compares docs/architecture.md with it.

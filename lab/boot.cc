@@ -15,6 +15,7 @@
 
 #include "common/error.hh"
 #include "common/log.hh"
+#include "common/replace_file.hh"
 #include "lab/control.hh"
 #include "lab/image.hh"
 #include "lab/plan/cpio.hh"
@@ -300,19 +301,20 @@ Result<Booted> boot(const UpOptions& asked) {
 
   // The VMs have read them, and there are keys inside.
   drop_initrds(*directory);
-  std::ofstream(*directory + "/inventory.yml")
-      << make_inventory(result->plan, {.emulated = booted.known.emulated,
-                                       .ca = options.ca,
-                                       .cert = options.cert,
-                                       .key = options.key,
-                                       .directory = *directory,
-                                       .program_dir = program_directory(options.program_dir)});
+  const auto inventory = make_inventory(result->plan, {.emulated = booted.known.emulated,
+                                                       .ca = options.ca,
+                                                       .cert = options.cert,
+                                                       .key = options.key,
+                                                       .directory = *directory,
+                                                       .program_dir = program_directory(options.program_dir)});
+  if (auto written = replace_file(*directory + "/inventory.yml", inventory); !written)
+    return tl::unexpected(written.error());
   for (const PlannedMachine& machine : result->plan.machines) booted.known.machines.push_back(machine.name);
   for (const PlannedNode& node : result->plan.nodes)
     booted.known.nodes.push_back(
         {.name = node.name, .machine = node.machine, .ssh_port = result->plan.machine_of(node).ssh_port});
   booted.known.phase = "up";
-  save(booted.known);
+  if (auto saved = save(booted.known); !saved) return tl::unexpected(saved.error());
   booted.machines = std::move(result->machines);
   undo.keep();
   say(whole_systems(wanted)

@@ -15,6 +15,7 @@
 #include "common/child.hh"
 #include "common/error.hh"
 #include "common/log.hh"
+#include "common/replace_file.hh"
 
 namespace longhaul::lab {
 namespace {
@@ -133,10 +134,9 @@ bool kvm_works(const Image& image) {
   std::error_code ignored;
   std::filesystem::remove(console, ignored);
   log::info("KVM {} on this machine", works ? "works" : "does not work, so the lab is emulated");
-  // Written aside and renamed: another lab may be asking.
-  const std::string fresh = fmt::format("{}.{}", memory, getpid());
-  std::ofstream(fresh) << boot << (works ? " yes" : " no") << '\n';
-  std::filesystem::rename(fresh, memory, ignored);
+  // What cannot be kept is found out again.
+  if (auto kept = replace_file(memory, boot + (works ? " yes\n" : " no\n")); !kept)
+    log::warn("{}", kept.error().message);
   return works;
 }
 

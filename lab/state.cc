@@ -14,6 +14,7 @@
 
 #include "common/error.hh"
 #include "common/log.hh"
+#include "common/replace_file.hh"
 #include "lab/machine.hh"
 #include "model/codec.hh"
 
@@ -120,18 +121,12 @@ Result<std::string> claim(LabState& state) {
   state.phase = "starting";
   state.owner_pid = ::getpid();
   state.owner_start = start_of(state.owner_pid);
-  save(state);
+  if (auto saved = save(state); !saved) return tl::unexpected(saved.error());
   return directory;
 }
 
-void save(const LabState& state) {
-  const std::string path = lab_directory(state.name) + "/lab.json";
-  {
-    std::ofstream file(path + ".new");
-    file << boost::json::serialize(codec::encode(state)) << '\n';
-    if (!file.flush()) throw_errno("writing " + path);
-  }
-  fs::rename(path + ".new", path);
+Result<void> save(const LabState& state) {
+  return replace_file(lab_directory(state.name) + "/lab.json", boost::json::serialize(codec::encode(state)) + "\n");
 }
 
 std::optional<LabState> load(const std::string& name) {

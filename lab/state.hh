@@ -45,7 +45,8 @@ Result<void> check_name(const std::string& name);
 /// first.
 Result<std::string> claim(LabState& state);
 
-void save(const LabState& state);
+/// Writes its lab.json; fails as replace_file does.
+Result<void> save(const LabState& state);
 std::optional<LabState> load(const std::string& name);
 
 /// Ends the lab's VMs and removes its folder.

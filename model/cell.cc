@@ -31,7 +31,7 @@ const std::vector<ParameterSpec>& common_axes() {
        .kind = Kind::choice,
        .help = "degen's engine on the router",
        .fallback = Value{"netem"},
-       .choices = {"netem", "nfqueue"}},
+       .choices = {LONGHAUL_ENGINES}},
       {.name = kClockAxis,
        .kind = Kind::choice,
        .help = "what times pass by: the host's clock, or a virtual one that counts instructions (the testbed's)",

@@ -8,6 +8,10 @@
 namespace longhaul {
 namespace {
 
+// Why this is not the library HdrHistogram_c: Debian 12 has no package of it, and its buckets are not ours. Ours stand
+// in every record (alternating index and count), whose schema is settled, and histograms of runs are pooled bucket by
+// bucket: with another layout what was recorded before could not be pooled with what is recorded now.
+
 // 2^kBits buckets per power of two. Bucket index of v >= 2^(kBits+1): the top kBits+1 bits of v select it.
 constexpr int kBits = 8;
 constexpr int kTopBit = 45;

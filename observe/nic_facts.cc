@@ -1,8 +1,8 @@
-#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 
+#include "common/address.hh"
 #include "common/error.hh"
 #include "common/fd.hh"
 #include "observe/facts.hh"
@@ -47,19 +48,16 @@ std::map<std::string, bool> offloads(int fd, const std::string& name) {
 }
 
 std::string with_prefix(const sockaddr* address, const sockaddr* mask) {
-  char text[INET6_ADDRSTRLEN] = "";
   int prefix = 0;
   const auto count = [&](const void* bytes, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) prefix += std::popcount(static_cast<const unsigned char*>(bytes)[i]);
   };
   if (address->sa_family == AF_INET) {
-    ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, text, sizeof text);
     if (mask != nullptr) count(&reinterpret_cast<const sockaddr_in*>(mask)->sin_addr, 4);
   } else {
-    ::inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, text, sizeof text);
     if (mask != nullptr) count(&reinterpret_cast<const sockaddr_in6*>(mask)->sin6_addr, 16);
   }
-  return fmt::format("{}/{}", text, prefix);
+  return fmt::format("{}/{}", SocketAddress::of(address).host(), prefix);
 }
 
 std::int64_t number(const std::optional<std::string>& text) {

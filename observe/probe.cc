@@ -1,15 +1,13 @@
 #include "observe/probe.hh"
 
-#include <netdb.h>
-#include <netinet/in.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "common/address.hh"
 #include "common/error.hh"
-#include "observe/address.hh"
 #include "observe/clock.hh"
 
 namespace longhaul::observe {
@@ -32,8 +30,7 @@ Int take(const char* at) {
 Result<OwnFd> bound_socket(const std::string& local, std::uint16_t port) {
   const auto address = parse_address(local, port);
   if (!address) return tl::unexpected(address.error());
-  OwnFd fd{
-      check(::socket(address->storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "making a UDP socket")};
+  OwnFd fd{check(::socket(address->family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "making a UDP socket")};
   check(::bind(fd.get(), address->get(), address->length), fmt::format("binding UDP port {} of {}", port, local));
   return fd;
 }
@@ -41,28 +38,11 @@ Result<OwnFd> bound_socket(const std::string& local, std::uint16_t port) {
 std::uint16_t port_of(int fd) {
   SocketAddress address;
   address.length = sizeof address.storage;
-  check(::getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.length),
-        "asking for a socket's port");
-  // sin_port and sin6_port stand at the same place.
-  return ntohs(reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_port);
+  check(::getsockname(fd, address.get(), &address.length), "asking for a socket's port");
+  return address.port();
 }
 
 }  // namespace
-
-Result<SocketAddress> parse_address(const std::string& text, std::uint16_t port) {
-  addrinfo hints{};
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
-  if (text.empty() || ::getaddrinfo(text.c_str(), std::to_string(port).c_str(), &hints, &found) != 0 ||
-      found == nullptr)
-    return refuse("expected a numeric IPv4 or IPv6 address, got '{}'", text);
-  SocketAddress address;
-  address.length = found->ai_addrlen;
-  std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
-  ::freeaddrinfo(found);
-  return address;
-}
 
 std::array<char, kProbeSize> encode_probe(const ProbePacket& packet) {
   std::array<char, kProbeSize> bytes{};
@@ -140,8 +120,7 @@ int ProbeEcho::answer(int limit) {
   for (int i = 0; i < limit; ++i) {
     SocketAddress from;
     from.length = sizeof from.storage;
-    const auto n = ::recvfrom(fd_.get(), buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from.storage),
-                              &from.length);
+    const auto n = ::recvfrom(fd_.get(), buffer.data(), buffer.size(), 0, from.get(), &from.length);
     if (n < 0) {
       if (errno == EINTR || errno == ECONNREFUSED) continue;
       return answered;

@@ -1,18 +1,13 @@
 #include "agents/identity/pki.hh"
 
-#include <fcntl.h>
 #include <openssl/ec.h>
 #include <openssl/rand.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 
 #include "agents/identity/openssl.hh"
-#include "common/error.hh"
-#include "common/fd.hh"
+#include "common/replace_file.hh"
 
 namespace longhaul::agents {
 namespace {
@@ -66,22 +61,6 @@ void add_extension(X509* certificate, X509* issuer, int nid, const std::string& 
           "writing a certificate's extension");
 }
 
-/// Replaces the file in one step: a crash leaves the old or the new one, and nobody else ever reads a key.
-void write_file(const fs::path& file, const std::string& text, mode_t mode) {
-  const auto temporary = file.string() + ".new";
-  {
-    const OwnFd fd{
-        check(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode), "creating " + temporary)};
-    check(::fchmod(fd.get(), mode), "setting the mode of " + temporary);
-    std::size_t at = 0;
-    while (at < text.size())
-      at += static_cast<std::size_t>(
-          check(::write(fd.get(), text.data() + at, text.size() - at), "writing " + temporary));
-    check(::fsync(fd.get()), "writing " + temporary);
-  }
-  check(::rename(temporary.c_str(), file.c_str()), "replacing " + file.string());
-}
-
 template <typename Write>
 std::string to_pem(Write write) {
   const Bio bio{::BIO_new(::BIO_s_mem())};
@@ -91,19 +70,19 @@ std::string to_pem(Write write) {
   return {data, static_cast<std::size_t>(size)};
 }
 
-void write_key(const fs::path& file, EVP_PKEY* key) {
-  write_file(file, to_pem([key](BIO* bio) {
-               return ::PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr);
-             }),
-             0600);
+Result<void> write_key(const fs::path& file, EVP_PKEY* key) {
+  // Nobody else ever reads a key.
+  const auto pem =
+      to_pem([key](BIO* bio) { return ::PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr); });
+  return replace_file(file, pem, 0600);
 }
 
-void write_certificate(const fs::path& file, X509* certificate) {
-  write_file(file, to_pem([certificate](BIO* bio) { return ::PEM_write_bio_X509(bio, certificate); }), 0644);
+Result<void> write_certificate(const fs::path& file, X509* certificate) {
+  return replace_file(file, to_pem([certificate](BIO* bio) { return ::PEM_write_bio_X509(bio, certificate); }), 0644);
 }
 
 /// Signs the list anew, one number higher, and replaces the file.
-void publish(const fs::path& file, X509_CRL* list, X509* ca, EVP_PKEY* ca_key) {
+Result<void> publish(const fs::path& file, X509_CRL* list, X509* ca, EVP_PKEY* ca_key) {
   long number = 1;
   if (const int at = ::X509_CRL_get_ext_by_NID(list, NID_crl_number, -1); at >= 0) {
     const Integer old{static_cast<ASN1_INTEGER*>(::X509_CRL_get_ext_d2i(list, NID_crl_number, nullptr, nullptr))};
@@ -120,7 +99,7 @@ void publish(const fs::path& file, X509_CRL* list, X509* ca, EVP_PKEY* ca_key) {
   require(::X509_CRL_set1_nextUpdate(list, ::X509_get0_notAfter(ca)) == 1, "dating the revocation list");
   ::X509_CRL_sort(list);
   require(::X509_CRL_sign(list, ca_key, ::EVP_sha256()) > 0, "signing the revocation list");
-  write_file(file, to_pem([list](BIO* bio) { return ::PEM_write_bio_X509_CRL(bio, list); }), 0644);
+  return replace_file(file, to_pem([list](BIO* bio) { return ::PEM_write_bio_X509_CRL(bio, list); }), 0644);
 }
 
 struct Authority {
@@ -172,10 +151,9 @@ Result<void> pki_init(const fs::path& directory, const std::string& name, Validi
   require(list != nullptr && ::X509_CRL_set_version(list.get(), X509_CRL_VERSION_2) == 1 &&
               ::X509_CRL_set_issuer_name(list.get(), subject) == 1,
           "making a revocation list");
-  publish(directory / "crl.pem", list.get(), certificate.get(), key.get());
-  write_key(directory / "ca.key", key.get());
-  write_certificate(directory / "ca.pem", certificate.get());
-  return {};
+  if (auto done = publish(directory / "crl.pem", list.get(), certificate.get(), key.get()); !done) return done;
+  if (auto done = write_key(directory / "ca.key", key.get()); !done) return done;
+  return write_certificate(directory / "ca.pem", certificate.get());
 }
 
 Result<IssuedFiles> pki_issue(const fs::path& directory, const Identity& identity, Validity validity, bool replace) {
@@ -205,8 +183,8 @@ Result<IssuedFiles> pki_issue(const fs::path& directory, const Identity& identit
   add_extension(certificate.get(), ca, NID_subject_alt_name, "URI:" + to_uri(identity));
   add_extension(certificate.get(), ca, NID_authority_key_identifier, "keyid:always");
   require(::X509_sign(certificate.get(), authority->key.get(), ::EVP_sha256()) > 0, "signing a certificate");
-  write_key(files.key, key.get());
-  write_certificate(files.cert, certificate.get());
+  if (auto done = write_key(files.key, key.get()); !done) return tl::unexpected(done.error());
+  if (auto done = write_certificate(files.cert, certificate.get()); !done) return tl::unexpected(done.error());
   return files;
 }
 
@@ -232,8 +210,7 @@ Result<void> pki_revoke(const fs::path& directory, const fs::path& certificate_f
               ::X509_CRL_add0_revoked(list->get(), entry.get()) == 1,
           "revoking a certificate");
   (void)entry.release();  // the list owns it now
-  publish(directory / "crl.pem", list->get(), authority->certificate.get(), authority->key.get());
-  return {};
+  return publish(directory / "crl.pem", list->get(), authority->certificate.get(), authority->key.get());
 }
 
 Result<std::vector<IssuedCertificate>> pki_list(const fs::path& directory) {

@@ -1,3 +1,2 @@
-// Boost.Asio itself, compiled once (BOOST_ASIO_SEPARATE_COMPILATION) and not in each file that uses it.
-#include <boost/asio/impl/src.hpp>
+// The TLS part of Boost.Asio, compiled once (BOOST_ASIO_SEPARATE_COMPILATION); the rest is in common/asio.cc.
 #include <boost/asio/ssl/impl/src.hpp>

@@ -57,7 +57,6 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
   std::uint64_t last_id = 0;
   std::map<std::uint64_t, std::shared_ptr<Call>> calls;
   std::map<std::string, std::shared_ptr<Run>> runs;
-  std::function<void(const RunEvent&)> callback;
   std::optional<Error> lost;
 
   tl::unexpected<Error> error(const std::string& text) const { return fail("{}: {}", where(node), text); }
@@ -81,7 +80,6 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
       it->second->ended = event.exit.has_value();
       it->second->wake.cancel();
     }
-    if (callback) callback(event);
   }
 
   void forget_old_runs() {
@@ -257,9 +255,6 @@ const Hello& Controller::hello() const {
 bool Controller::connected() const {
   return !link_->lost;
 }
-void Controller::on_event(std::function<void(const RunEvent&)> callback) {
-  link_->callback = std::move(callback);
-}
 
 // The members below are not coroutines themselves: a Controller may be moved while one of its calls waits.
 namespace {
@@ -325,13 +320,6 @@ Awaitable<Result<void>> Controller::connect_client(ConnectRequest connect) {
   Request request;
   request.kind = RequestKind::connect;
   request.connect = std::move(connect);
-  return no_body(Link::call(link_, std::move(request)));
-}
-
-Awaitable<Result<void>> Controller::go(std::string run_id, std::optional<std::int64_t> at) {
-  Request request;
-  request.kind = RequestKind::go;
-  request.go = GoRequest{.run_id = std::move(run_id), .at = at};
   return no_body(Link::call(link_, std::move(request)));
 }
 

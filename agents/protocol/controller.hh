@@ -4,7 +4,6 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,15 +51,10 @@ class Controller {
   Awaitable<Result<void>> start(StartRequest request);
   /// Lets a client that was started go on to its server.
   Awaitable<Result<void>> connect_client(ConnectRequest request);
-  /// Lets a run that is held (StartRequest::hold) open its window, at once or at a time of the node's clock. It has
-  /// said `ready` when it is waiting for that.
-  Awaitable<Result<void>> go(std::string run_id, std::optional<std::int64_t> at = {});
   /// Ends a run (SIGTERM, then SIGKILL); returns when it is gone. A run that is gone already is no error.
   Awaitable<Result<void>> stop(std::string run_id);
   /// The run's next event, oldest first. The last has `exit`. A time-out is an error (and loses nothing).
   Awaitable<Result<RunEvent>> next_event(std::string run_id, Nanoseconds timeout);
-  /// Called for every event as it comes, besides next_event: for progress displays.
-  void on_event(std::function<void(const RunEvent&)> callback);
 
   Awaitable<Result<void>> probe_echo(std::string address, bool on);
   /// Round trips measured at the node. May run while a workload does.

@@ -54,8 +54,6 @@ Result<void> check(const StartRequest& start) {
   if (!without && find_transport(start.transport) == nullptr)
     return refuse("start.transport: expected one of {}, got '{}'", fmt::join(transport_names(), ", "),
                   start.transport.substr(0, 80));
-  if (start.hold.value_or(false) && start.role != Role::local)
-    return refuse("start.hold: only what runs alone is held; a client waits for its server anyway");
   if (auto ok = check_word("start.device", start.device, 64, true); !ok) return ok;
   if (auto ok = check_address("start.bind", start.bind, true); !ok) return ok;
   return {};
@@ -87,9 +85,8 @@ Result<void> check(const ProbeRequest& probe) {
 Result<void> check(const Request& request) {
   const std::pair<RequestKind, bool> bodies[] = {
       {RequestKind::start, request.start.has_value()}, {RequestKind::connect, request.connect.has_value()},
-      {RequestKind::go, request.go.has_value()},       {RequestKind::stop, request.stop.has_value()},
-      {RequestKind::echo, request.echo.has_value()},   {RequestKind::probe, request.probe.has_value()},
-      {RequestKind::degen, request.degen.has_value()}};
+      {RequestKind::stop, request.stop.has_value()},   {RequestKind::echo, request.echo.has_value()},
+      {RequestKind::probe, request.probe.has_value()}, {RequestKind::degen, request.degen.has_value()}};
   for (const auto& [kind, there] : bodies) {
     if (there != (kind == request.kind))
       return refuse("request of kind {}: {} the body '{}'", boost::describe::enum_to_string(request.kind, "?"),
@@ -97,11 +94,6 @@ Result<void> check(const Request& request) {
   }
   if (request.start) return check(*request.start);
   if (request.connect) return check(*request.connect);
-  if (request.go) {
-    if (auto ok = check_word("go.run_id", request.go->run_id, 128); !ok) return ok;
-    if (request.go->at.value_or(0) < 0) return refuse("go.at: expected ns since the epoch, got {}", *request.go->at);
-    return {};
-  }
   if (request.stop) return check_word("stop.run_id", request.stop->run_id, 128);
   if (request.echo) return check_address("echo.address", request.echo->address);
   if (request.probe) return check(*request.probe);

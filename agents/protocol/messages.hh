@@ -30,8 +30,6 @@ inline constexpr std::int64_t kMaxProbes = 100'000;                 ///< in one 
 inline constexpr std::int64_t kMinProbeInterval = 100'000;          ///< ns
 inline constexpr std::int64_t kMaxProbeTime = 600'000'000'000;  ///< ns that one request may take, its time-out included
 
-inline constexpr std::int64_t kMaxAhead = 60'000'000'000;  ///< ns that a start can be told in advance
-
 inline constexpr std::int64_t kMaxPadding = 65536;
 
 struct Hello {
@@ -43,22 +41,20 @@ struct Hello {
 BOOST_DESCRIBE_STRUCT(Hello, (), (protocol, node, version, lease))
 
 /// Start longhaul-bench. Only workloads of the catalog, with parameters that their spec admits. A client waits until a
-/// ConnectRequest names its server: so it can be started before there is one. A local one measures at once, or where it
-/// is held, when a GoRequest lets it.
+/// ConnectRequest names its server: so it can be started before there is one. A local one measures at once.
 struct StartRequest {
   std::string run_id;  ///< names the run in events and in stop; at most one run of a name at a time
   Role role = Role::client;
   std::string workload;
-  Parameters parameters;          ///< the workload's axes only; the server is told by its client and gets none
-  std::string transport;          ///< tcp or rdma; empty: a local one that has none
-  std::string device;             ///< RDMA device; empty: the workload's choice
-  std::string bind;               ///< source (client), listening (server) or own (local) address
-  std::optional<bool> hold = {};  ///< local only: it gets ready, says so and opens its window when it is let go
+  Parameters parameters;  ///< the workload's axes only; the server is told by its client and gets none
+  std::string transport;  ///< tcp or rdma; empty: a local one that has none
+  std::string device;     ///< RDMA device; empty: the workload's choice
+  std::string bind;       ///< source (client), listening (server) or own (local) address
   /// Bytes that its environment is longer, kMaxPadding at most: where its stack lies should not matter to a result, and
   /// that is found out by moving it.
   std::optional<std::int64_t> padding = {};
 };
-BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind, hold, padding))
+BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind, padding))
 
 /// A clock (CLOCK_MONOTONIC_RAW) less another's, ns.
 struct ClockOffset {
@@ -75,15 +71,6 @@ struct ConnectRequest {
   std::optional<ClockOffset> server_clock = {};  ///< less the client's, where they have two; found off the path
 };
 BOOST_DESCRIBE_STRUCT(ConnectRequest, (), (run_id, peer, peer_port, server_clock))
-
-/// Let a run that is held open its window. Once a run. With `at` nodes whose clocks agree start together, however long
-/// it takes to tell them all.
-struct GoRequest {
-  std::string run_id;
-  std::optional<std::int64_t>
-      at;  ///< CLOCK_REALTIME ns at the node, kMaxAhead from now at most; absent or past: at once
-};
-BOOST_DESCRIBE_STRUCT(GoRequest, (), (run_id, at))
 
 struct StopRequest {
   std::string run_id;
@@ -114,8 +101,8 @@ struct ProbeResult {
 };
 BOOST_DESCRIBE_STRUCT(ProbeResult, (), (session, sent, round_trips))
 
-enum class RequestKind { heartbeat, facts, clock, start, connect, go, stop, echo, probe, degen };
-BOOST_DESCRIBE_ENUM(RequestKind, heartbeat, facts, clock, start, connect, go, stop, echo, probe, degen)
+enum class RequestKind { heartbeat, facts, clock, start, connect, stop, echo, probe, degen };
+BOOST_DESCRIBE_ENUM(RequestKind, heartbeat, facts, clock, start, connect, stop, echo, probe, degen)
 
 /// `kind` says which one of the bodies is there.
 struct Request {
@@ -123,13 +110,12 @@ struct Request {
   RequestKind kind = RequestKind::heartbeat;
   std::optional<StartRequest> start;
   std::optional<ConnectRequest> connect;
-  std::optional<GoRequest> go;
   std::optional<StopRequest> stop;
   std::optional<EchoRequest> echo;
   std::optional<ProbeRequest> probe;
   std::optional<longhaul::degen::Request> degen;  ///< passed on to the node's degen
 };
-BOOST_DESCRIBE_STRUCT(Request, (), (id, kind, start, connect, go, stop, echo, probe, degen))
+BOOST_DESCRIBE_STRUCT(Request, (), (id, kind, start, connect, stop, echo, probe, degen))
 
 struct Failure {
   std::string message;

@@ -8,7 +8,7 @@
 #include "common/log.hh"
 #include "common/version.hh"
 #include "degen/cli/commands.hh"
-#include "degen/impairment/plan.hh"
+#include "degen/engines/planner.hh"
 
 namespace longhaul::degen {
 namespace {

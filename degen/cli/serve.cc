@@ -14,8 +14,7 @@
 #include "common/error.hh"
 #include "common/log.hh"
 #include "degen/cli/commands.hh"
-#include "degen/engines/netem.hh"
-#include "degen/engines/nfqueue.hh"
+#include "degen/engines/engine.hh"
 #include "degen/service/server.hh"
 
 namespace longhaul::degen {
@@ -90,10 +89,7 @@ Result<ExitCode> serve(const ServeOptions& options) {
   const auto sides = [&options] {
     return Sides{.client = read_interfaces(options.client_side), .server = read_interfaces(options.server_side)};
   };
-  std::vector<std::unique_ptr<Engine>> engines;
-  engines.push_back(std::make_unique<NetemEngine>());
-  engines.push_back(std::make_unique<NfqueueEngine>(WorkerOptions{.spin = options.spin}));
-  Controller controller{sides, std::move(engines), *directory};
+  Controller controller{sides, make_engines({.spin = options.spin}), *directory};
   for (const auto& what : controller.sweep()) log::warn("removed what an earlier degen left: {}", what);
   Capture capture{sides()};
   Listener listener{*socket};

@@ -39,7 +39,7 @@ BOOST_DESCRIBE_ENUM(RequestKind, apply, clear, show, measure, heartbeat)
 struct Request {
   int version = kProtocolVersion;
   RequestKind kind = RequestKind::heartbeat;
-  std::optional<std::string> engine;  ///< apply: netem or nfqueue; absent: netem
+  std::optional<std::string> engine;  ///< apply: one of degen/engines; absent: netem
   Parameters parameters;              ///< apply: impairment axes (degen/impairment/spec.hh), base units
   std::optional<bool> force;          ///< clear only
   std::optional<std::string> client;  ///< who is asking, for people: "longhaul-agent on router"; any request may set it

@@ -1,6 +1,8 @@
-// What impairs packets. One engine is in use at a time; the service decides, an engine does.
+// The doing half of an engine: it puts its planner's objects into the kernel. One is in use at a time; the service
+// decides which.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,5 +41,14 @@ class Engine {
   /// Removes what an earlier process left on these interfaces; says what it removed.
   virtual std::vector<std::string> sweep(const std::vector<std::string>& interfaces) = 0;
 };
+
+struct EngineOptions {
+  /// Engines that hold packets themselves stop sleeping so long before one is due, and spin. Sharper, but takes the
+  /// processor from others.
+  Nanoseconds spin{0};
+};
+
+/// All of them. Generated from the list in degen/engines/engines.cmake.
+std::vector<std::unique_ptr<Engine>> make_engines(const EngineOptions& options);
 
 }  // namespace longhaul::degen

@@ -1,22 +1,16 @@
-// What must be in the kernel for an impairment. Pure: an impairment, an engine, the router's interfaces and the
-// engine's known lateness give the kernel objects with all of their parameters.
+// What any engine needs to know to impair packets: by which interfaces they leave, and what becomes of them there.
+// Pure. An engine's own planner (degen/engines/<name>/plan) makes its kernel objects of it.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "degen/impairment/spec.hh"
 
 namespace longhaul::degen {
 
-/// Names that degen's own kernel objects bear, by which a later process knows them: the major number of its qdiscs, its
-/// nft table, and the first of its netfilter queues.
-inline constexpr std::uint16_t kOwnHandle = 0xDE6E;
-inline constexpr std::string_view kOwnTable = "longhaul_degen";
-inline constexpr std::uint16_t kFirstQueue = 0xDE60;
 inline constexpr std::size_t kMaxInterfaces = 32;
 
 struct Interface {
@@ -47,30 +41,13 @@ struct Gilbert {
   bool operator==(const Gilbert&) const = default;
 };
 
-/// Parameters of the root qdisc of one interface, in the kernel's units (struct tc_netem_qopt and beyond).
-struct NetemQdisc {
-  std::string interface;
-  Way way = Way::forward;
-  Nanoseconds latency{0};
-  Nanoseconds jitter{0};
-  Distribution distribution = Distribution::uniform;
-  std::uint32_t limit = 0;        ///< packets
-  std::uint32_t loss = 0;         ///< of 2^32 - 1, as all probabilities here
-  std::optional<Gilbert> bursts;  ///< in place of `loss`
-  std::uint32_t duplicate = 0;
-  std::uint32_t reorder = 0;
-  std::uint64_t rate = 0;  ///< bytes/s; 0: none
-  bool operator==(const NetemQdisc&) const = default;
-};
-
-/// One netfilter queue: the packets that leave by one interface.
-struct PacketQueue {
-  std::uint16_t number = 0;
+/// An interface by which impaired packets leave the router.
+struct Egress {
   std::string interface;
   Way way = Way::forward;
   Direction direction;      ///< with the programmed delay
-  std::uint32_t limit = 0;  ///< packets
-  bool operator==(const PacketQueue&) const = default;
+  std::uint32_t limit = 0;  ///< packets that its queue must hold
+  bool operator==(const Egress&) const = default;
 };
 
 struct Plan {
@@ -78,25 +55,17 @@ struct Plan {
   Impairment asked;
   Nanoseconds programmed_forward{0};
   Nanoseconds programmed_back{0};
-  std::vector<NetemQdisc> qdiscs;
-  std::vector<PacketQueue> queues;
-  std::string ruleset;  ///< nft text that makes the whole table; empty: none
+  std::vector<Egress> egresses;  ///< of both ways; none where nothing is asked
+  Sides sides;
 
-  bool empty() const { return qdiscs.empty() && queues.empty(); }
+  bool empty() const { return egresses.empty(); }
   Nanoseconds programmed(Way way) const { return way == Way::forward ? programmed_forward : programmed_back; }
   /// Largest queue of this way, packets; 0: none.
   std::uint32_t limit(Way way) const;
 };
 
-/// netem, nfqueue.
-const std::vector<std::string>& engine_names();
-
-/// Whether `engine` can do what is asked; the refusal names engine and axis. (For campaigns, before anything runs.)
-Result<void> check_engine(const Impairment& impairment, std::string_view engine);
-
-/// A direction of which nothing is asked gets no kernel objects. Refuses what check_engine refuses.
-Result<Plan> make_plan(const Impairment& impairment, std::string_view engine, const Sides& sides,
-                       const Lateness& lateness);
+/// For an engine that can do what is asked. A direction of which nothing is asked has no egress.
+Plan make_plan(const Impairment& impairment, std::string engine, const Sides& sides, const Lateness& lateness);
 
 /// Packets that a queue must hold: those that are on the way (rate x longest delay) and, where the rate is limited, a
 /// bottleneck buffer of one bandwidth-delay product of the round trip. An unlimited rate counts as kAssumedRate.

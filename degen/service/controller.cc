@@ -153,7 +153,7 @@ Reply Controller::apply(ClientId client, const Request& request, const Now& now)
   const auto name = request.engine.value_or(engine_names().front());
   const Lateness lateness{.forward = calibration_.estimate(name, Way::forward, impairment->forward.delay),
                           .back = calibration_.estimate(name, Way::back, impairment->back.delay)};
-  const auto plan = make_plan(*impairment, name, sides_(), lateness);
+  const auto plan = plan_for(*impairment, name, sides_(), lateness);
   if (!plan) return refused(plan.error());
   if (engine(name) == nullptr) return refused({fmt::format("engine {} is not available in this service", name)});
   if (const auto ok = engine(name)->check(*plan); !ok) return refused(ok.error());

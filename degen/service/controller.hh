@@ -11,6 +11,7 @@
 
 #include "degen/client/messages.hh"
 #include "degen/engines/engine.hh"
+#include "degen/engines/planner.hh"
 #include "degen/service/calibration.hh"
 #include "degen/service/matcher.hh"
 #include "degen/service/ownership.hh"

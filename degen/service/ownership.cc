@@ -10,18 +10,23 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 
 #include "common/error.hh"
 #include "common/log.hh"
+#include "common/replace_file.hh"
+#include "degen/engines/planner.hh"
 #include "model/codec.hh"
 
 namespace longhaul::degen {
 
 Ownership ownership_of(const Plan& plan, const std::string& holder) {
-  Ownership owned{
-      .pid = ::getpid(), .engine = plan.engine, .holder = holder, .interfaces = {}, .table = !plan.ruleset.empty()};
-  for (const auto& qdisc : plan.qdiscs) owned.add(qdisc.interface);
-  return owned;
+  auto footprint = planner(plan.engine).footprint(plan);
+  return {.pid = ::getpid(),
+          .engine = plan.engine,
+          .holder = holder,
+          .interfaces = std::move(footprint.interfaces),
+          .table = footprint.table};
 }
 
 void Ownership::add(const std::string& interface) {
@@ -56,16 +61,7 @@ Result<RunDirectory> RunDirectory::open(const std::string& path) {
 }
 
 void RunDirectory::write(std::string_view name, std::string_view content) const {
-  const auto target = file(name);
-  const auto fresh = target + ".new";
-  OwnFd fd{
-      check(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), fmt::format("write {}", fresh))};
-  while (!content.empty()) {
-    const auto count = check(::write(fd.get(), content.data(), content.size()), fmt::format("write {}", fresh));
-    content.remove_prefix(static_cast<std::size_t>(count));
-  }
-  check(::fsync(fd.get()), fmt::format("write {}", fresh));
-  check(::rename(fresh.c_str(), target.c_str()), fmt::format("write {}", target));
+  if (auto written = replace_file(file(name), content); !written) throw std::runtime_error(written.error().message);
 }
 
 std::string RunDirectory::read(std::string_view name) const {

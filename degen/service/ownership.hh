@@ -40,7 +40,7 @@ class RunDirectory {
   const std::string& path() const { return path_; }
   std::string file(std::string_view name) const { return path_ + "/" + std::string{name}; }
 
-  /// Replaces the file in one step and waits until it is on disk. Throws std::system_error.
+  /// Replaces the file in one step and waits until it is on disk. Throws std::runtime_error.
   void write(std::string_view name, std::string_view content) const;
   /// Empty when there is no such file.
   std::string read(std::string_view name) const;

@@ -1,83 +1,116 @@
 #include "lab/plan/inventory.hh"
 
 #include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
 
 #include <filesystem>
 
 namespace longhaul::lab {
 namespace {
 
-/// A double-quoted YAML scalar: paths are the user's.
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
+template <typename T>
+void add(YAML::Emitter& out, const char* key, const T& value) {
+  out << YAML::Key << key << YAML::Value << value;
 }
 
-std::string host(const Plan& plan, const PlannedNode& node) {
-  std::string out = fmt::format("        {}:\n          ansible_host: 127.0.0.1\n          longhaul_port: {}\n",
-                                node.name, node.host_port);
+/// Paths are the user's: quoted, whatever they hold.
+void add_text(YAML::Emitter& out, const char* key, const std::string& text) {
+  out << YAML::Key << key << YAML::Value << YAML::DoubleQuoted << text;
+}
+
+void begin(YAML::Emitter& out, const std::string& key) {
+  out << YAML::Key << key << YAML::Value << YAML::BeginMap;
+}
+
+void add_attachments(YAML::Emitter& out, const char* path, const std::vector<LinkEnd>& ends, bool gateway) {
+  for (const LinkEnd& end : ends) {
+    out << YAML::Flow << YAML::BeginMap;
+    add(out, "path", path);
+    add(out, "netdev", end.netdev);
+    add(out, "address", end.address);
+    add(out, "device", end.device);
+    add(out, "provider", end.provider);
+    if (gateway) add(out, "gateway", end.router_address);
+    out << YAML::EndMap;
+  }
+}
+
+void add_host(YAML::Emitter& out, const Plan& plan, const PlannedNode& node) {
   const bool systems = plan.topology == Topology::systems;
-  if (systems) out += fmt::format("          ansible_port: {}\n", plan.machine_of(node).ssh_port);
-  if (!node.ends.empty()) out += "          longhaul_attachments:\n";
-  const auto add = [&](const std::string& path, const std::vector<LinkEnd>& ends) {
-    for (const LinkEnd& end : ends) {
-      const auto gateway = systems && path == "wan" ? fmt::format(", gateway: {}", end.router_address) : "";
-      out += fmt::format("            - {{path: {}, netdev: {}, address: {}, device: {}, provider: {}{}}}\n", path,
-                         end.netdev, end.address, end.device, end.provider, gateway);
-    }
-  };
-  add("wan", node.ends);
-  add("lan", node.lan);
-  if (node.role == Role::router) {
-    out += "          longhaul_links:\n";
-    for (const PlannedLink& link : plan.links)
-      out += fmt::format("            - {{client_side: {}, server_side: {}}}\n", link.client_side, link.server_side);
+  begin(out, node.name);
+  add(out, "ansible_host", "127.0.0.1");
+  add(out, "longhaul_port", node.host_port);
+  if (systems) add(out, "ansible_port", plan.machine_of(node).ssh_port);
+  if (!node.ends.empty()) {
+    out << YAML::Key << "longhaul_attachments" << YAML::Value << YAML::BeginSeq;
+    add_attachments(out, "wan", node.ends, systems);
+    add_attachments(out, "lan", node.lan, false);
+    out << YAML::EndSeq;
   }
-  return out;
+  if (node.role == Role::router) {
+    out << YAML::Key << "longhaul_links" << YAML::Value << YAML::BeginSeq;
+    for (const PlannedLink& link : plan.links) {
+      out << YAML::Flow << YAML::BeginMap;
+      add(out, "client_side", link.client_side);
+      add(out, "server_side", link.server_side);
+      out << YAML::EndMap;
+    }
+    out << YAML::EndSeq;
+  }
+  out << YAML::EndMap;
 }
 
-std::string group(const Plan& plan, const char* name, Role role) {
-  std::string out = fmt::format("    {}:\n      hosts:\n", name);
+void add_group(YAML::Emitter& out, const Plan& plan, const char* name, Role role) {
+  begin(out, name);
+  begin(out, "hosts");
   for (const PlannedNode& node : plan.nodes)
-    if (node.role == role) out += host(plan, node);
-  return out;
+    if (node.role == role) add_host(out, plan, node);
+  out << YAML::EndMap << YAML::EndMap;
 }
 
 /// What Ansible needs to reach bare systems, and the collection to make a testbed of them.
-std::string system_vars(const InventoryOptions& options) {
-  return fmt::format("    ansible_user: root\n    ansible_ssh_private_key_file: {}\n",
-                     quoted(options.directory + "/id_ed25519")) +
-         fmt::format("    ansible_ssh_common_args: {}\n",
-                     quoted(fmt::format("-o UserKnownHostsFile={}/home/.ssh/known_hosts -o HostKeyAlias=127.0.0.1",
-                                        options.directory))) +
-         "    ansible_python_interpreter: /usr/bin/python3\n" +
-         fmt::format("    longhaul_program: {}\n    longhaul_packages: {}\n", quoted(options.program_dir + "/longhaul"),
-                     quoted(std::filesystem::path{options.program_dir}.parent_path() / "packages")) +
-         "    # These systems reach no time server.\n    longhaul_require_clock_sync: false\n";
+void add_system_vars(YAML::Emitter& out, const InventoryOptions& options) {
+  add(out, "ansible_user", "root");
+  add_text(out, "ansible_ssh_private_key_file", options.directory + "/id_ed25519");
+  add_text(out, "ansible_ssh_common_args",
+           fmt::format("-o UserKnownHostsFile={}/home/.ssh/known_hosts -o HostKeyAlias=127.0.0.1", options.directory));
+  add(out, "ansible_python_interpreter", "/usr/bin/python3");
+  add_text(out, "longhaul_program", options.program_dir + "/longhaul");
+  add_text(out, "longhaul_packages", (std::filesystem::path{options.program_dir}.parent_path() / "packages").string());
+  add(out, "longhaul_require_clock_sync", false);  // these systems reach no time server
 }
 
-constexpr const char* kControllers =
-    "    controllers:\n      hosts:\n        localhost:\n          ansible_connection: local\n"
-    "          ansible_python_interpreter: \"{{ ansible_playbook_python }}\"\n";
+void add_controllers(YAML::Emitter& out) {
+  begin(out, "controllers");
+  begin(out, "hosts");
+  begin(out, "localhost");
+  add(out, "ansible_connection", "local");
+  add_text(out, "ansible_python_interpreter", "{{ ansible_playbook_python }}");
+  out << YAML::EndMap << YAML::EndMap << YAML::EndMap;
+}
 
 }  // namespace
 
 std::string make_inventory(const Plan& plan, const InventoryOptions& options) {
-  std::string out = "# Written by longhaul lab up.\nall:\n  vars:\n";
-  out +=
-      fmt::format("    longhaul_topology: {}\n    longhaul_emulated: {}\n", to_string(plan.topology), options.emulated);
-  out += fmt::format("    longhaul_ca: {}\n    longhaul_cert: {}\n    longhaul_key: {}\n", quoted(options.ca),
-                     quoted(options.cert), quoted(options.key));
   const bool systems = plan.topology == Topology::systems;
-  if (systems) out += system_vars(options);
-  out += "  children:\n";
-  if (systems) out += kControllers;
-  return out + group(plan, "clients", Role::client) + group(plan, "servers", Role::server) +
-         group(plan, "routers", Role::router);
+  YAML::Emitter out;
+  out << YAML::Comment("Written by longhaul lab up.") << YAML::BeginMap;
+  begin(out, "all");
+  begin(out, "vars");
+  add(out, "longhaul_topology", std::string{to_string(plan.topology)});
+  add(out, "longhaul_emulated", options.emulated);
+  add_text(out, "longhaul_ca", options.ca);
+  add_text(out, "longhaul_cert", options.cert);
+  add_text(out, "longhaul_key", options.key);
+  if (systems) add_system_vars(out, options);
+  out << YAML::EndMap;
+  begin(out, "children");
+  if (systems) add_controllers(out);
+  add_group(out, plan, "clients", Role::client);
+  add_group(out, plan, "servers", Role::server);
+  add_group(out, plan, "routers", Role::router);
+  out << YAML::EndMap << YAML::EndMap << YAML::EndMap;
+  return std::string{out.c_str()} + "\n";
 }
 
 }  // namespace longhaul::lab

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <unordered_set>
 
-#include "degen/impairment/plan.hh"
+#include "degen/engines/planner.hh"
 #include "degen/impairment/spec.hh"
 #include "orchestrator/campaign/providers.hh"
 

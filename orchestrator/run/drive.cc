@@ -50,7 +50,7 @@ Driver::Driver(const Campaign& campaign, const std::vector<CampaignCell>& cells,
       sink_(sink),
       options_(options),
       nodes_(testbed, dialer, [this] { return interrupted_; }),
-      wan_(nodes_, router_of(testbed)),
+      emulation_(nodes_, router_of(testbed), wan_),
       ledger_(campaign, cells, of_testbed(std::move(manifest), testbed), std::move(precision), journal, sink,
               options.attempts) {}
 
@@ -60,7 +60,7 @@ Awaitable<Result<void>> Driver::run() {
   const auto router = router_of(testbed_);
   const bool used = std::any_of(links_.begin(), links_.end(), [](const Link& link) { return !link.alone(); });
   if (used && !router.empty() && nodes_.connected(router)) {
-    auto cleared = co_await wan_.clear();
+    auto cleared = co_await emulation_.clear();
     if (!cleared)
       emit(WarningEvent{fmt::format("{}; the router's lease ends the impairment", cleared.error().message)});
   }
@@ -96,7 +96,7 @@ Awaitable<Result<void>> Driver::drive() {
 
 Awaitable<Result<void>> Driver::connect() {
   co_await drop_prepared();
-  in_place_ = false;
+  wan_.reconnected();
   auto anew = co_await nodes_.ensure(nodes_.facts().empty() ? options_.connect_timeout : options_.return_timeout);
   if (!anew) co_return tl::unexpected(anew.error());
   bool emulated = testbed_.emulated;
@@ -111,90 +111,78 @@ Awaitable<Result<void>> Driver::connect() {
   co_return Result<void>{};
 }
 
-Awaitable<std::string> Driver::put_in_place(Block block, bool announce, Status& status) {
+Awaitable<Result<bool>> Driver::make_ready(bool crossing) {
+  const bool complete = nodes_.all_connected();
+  if (complete && !(crossing && wan_.stale())) co_return true;
+  if (ledger_.made() > 0 && !complete) emit(WarningEvent{"an agent is gone; waiting until it is back"});
+  auto connected = co_await connect();
+  if (!connected) co_return tl::unexpected(connected.error());
+  if (!crossing) co_return false;
+  const auto paths = distinct_paths(links_);
+  if (const auto given = std::exchange(options_.baseline, std::nullopt)) wan_.take(*given, paths);
+  if (!wan_.stale()) co_return true;
+  auto measured = co_await emulation_.measure_baseline(paths);
+  if (measured) co_return true;
+  // A node was lost again, or its degen is just starting.
+  if (++lost_ >= kLostInARow) co_return tl::unexpected(measured.error());
+  co_await pause(kBetweenTries);
+  co_return false;
+}
+
+Awaitable<Admitted<void>> Driver::put_in_place(Block block) {
   const auto& parameters = cells_[block.runs.front().cell].cell.parameters;
-  engine_ = choice_of(parameters, "engine", "netem");
-  status = Status::failed;
-  auto placed = co_await wan_.impair(engine_, degen::impairment_part(parameters), block_links_);
-  if (!placed) co_return placed.error().message;
-  if (!placed->off_target.empty()) {
-    status = Status::refused;
-    co_return fmt::format("before the run, {}", placed->off_target);
-  }
-  in_place_ = true;
-  const auto& report = placed->measured.report;
-  last_achieved_ = achieved(report);
-  if (announce)
+  auto placed = co_await emulation_.put_in_place(choice_of(parameters, "engine", "netem"),
+                                                 degen::impairment_part(parameters), block_links_);
+  if (!placed) co_return tl::unexpected(placed.error());
+  if (!std::exchange(announced_, true))
     emit(BlockStarted{.impairment = degen::describe(wan_.asked()),
-                      .engine = engine_,
+                      .engine = wan_.engine(),
                       .repetition = block.repetition,
                       .runs = static_cast<std::int64_t>(block.runs.size()),
-                      .tries = placed->tries,
-                      .asked = report.forward.asked,
-                      .programmed = report.forward.programmed,
-                      .achieved = report.forward.achieved,
-                      .asked_back = report.back.asked,
-                      .programmed_back = report.back.programmed,
-                      .achieved_back = report.back.achieved});
-  co_return std::string{};
+                      .tries = wan_.tries(),
+                      .asked = placed->forward.asked,
+                      .programmed = placed->forward.programmed,
+                      .achieved = placed->forward.achieved,
+                      .asked_back = placed->back.asked,
+                      .programmed_back = placed->back.programmed,
+                      .achieved_back = placed->back.achieved});
+  co_return Admitted<void>{};
 }
 
 Awaitable<Result<void>> Driver::run_block(Block block) {
   std::vector<Link> links;
   for (const auto& run : block.runs) links.push_back(links_[run.cell]);
   block_links_ = distinct_paths(links);
-  const bool alone = block_links_.empty();  // these cells cross nothing: the router and its mood are not their concern
-  in_place_ = false;
-  bool announce = true;
-  int lost = 0;
+  const bool crossing = !block_links_.empty();  // else these cells need neither a path nor the router
+  wan_.begin_block();
+  announced_ = false;
+  lost_ = 0;
   auto queue = block.runs;
   while (!queue.empty()) {
     if (interrupted_) co_return interrupted_error();
-    if (!nodes_.all_connected() || (stale_baseline_ && !alone)) {
-      if (ledger_.made() > 0 && !nodes_.all_connected())
-        emit(WarningEvent{"an agent is gone; waiting until it is back"});
-      auto connected = co_await connect();
-      if (!connected) co_return connected;
-      if (alone) continue;
-      const auto paths = distinct_paths(links_);
-      const auto given = std::exchange(options_.baseline, std::nullopt);
-      if (given) wan_.take(*given);
-      Result<void> measured;
-      if (!given || !wan_.knows(paths)) measured = co_await wan_.baseline(paths);
-      stale_baseline_ = !measured;
-      if (!measured) {  // a node was lost again, or its degen is just starting
-        if (++lost >= kLostInARow) co_return measured;
-        co_await pause(kBetweenTries);
-        continue;
-      }
-    }
+    auto ready = co_await make_ready(crossing);
+    if (!ready) co_return tl::unexpected(ready.error());
+    if (!*ready) continue;
+    Admitted<void> placed;
+    if (crossing && !wan_.in_place()) placed = co_await put_in_place(block);
+    if (!placed && (!nodes_.all_connected() || interrupted_)) continue;  // nothing was tried of a run
     const auto planned = queue.front();
     queue.erase(queue.begin());
     RunRecord record;
-    bool runs = in_place_ || alone;
-    if (!runs) {
-      Status status = Status::failed;
-      auto why = co_await put_in_place(block, announce, status);
-      if (!why.empty() && (!nodes_.all_connected() || interrupted_)) {
-        queue.insert(queue.begin(), planned);  // nothing was tried of it
-        continue;
-      }
-      runs = why.empty();
-      announce = announce && !runs;
-      if (!runs) {
-        record = ledger_.blank(planned);
-        record.status = status;
-        record.message = std::move(why);
-        record.finished = wall_now();
-        stale_baseline_ = true;
-      }
+    if (!placed) {
+      record = ledger_.blank(planned);
+      record.status = placed.error().status;
+      record.message = placed.error().message;
+      record.finished = wall_now();
+    } else if (crossing) {
+      record = co_await run_one(planned, queue.empty() ? std::nullopt : std::optional{queue.front()});
+    } else {
+      record = co_await run_alone(planned);
     }
-    if (runs && alone) record = co_await run_alone(planned);
-    if (runs && !alone) record = co_await run_one(planned, queue.empty() ? std::nullopt : std::optional{queue.front()});
     const bool useful =
         record.status == Status::ok || record.status == Status::limited || record.status == Status::unsupported;
     if (interrupted_ && !useful) co_return interrupted_error();  // not the cell's fault
-    if (useful) lost = 0;
+    if (useful) lost_ = 0;
     auto again = ledger_.keep(record, planned);
     if (!again) co_return tl::unexpected(again.error());
     if (*again) queue.push_back(**again);
@@ -217,9 +205,9 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
     prepared = co_await prepare(nodes_, asked);
   }
 
-  PathEvidence evidence{.engine = link.path == "wan" ? engine_ : "none",
+  PathEvidence evidence{.engine = link.path == "wan" ? wan_.engine() : "none",
                         .during = {},
-                        .before = last_achieved_,
+                        .before = wan_.achieved(),
                         .after = {},
                         .round_trips = {},
                         .probes = 0,
@@ -260,10 +248,7 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
   } else if (probes) {  // NOLINT(bugprone-use-after-move): moved from only where `surveyed` is set
     co_await probes.wait();
   }
-  if (record.status == Status::failed) {
-    in_place_ = false;  // whatever killed the run may have touched the router, too
-    if (!interrupted_) stale_baseline_ = true;
-  }
+  if (record.status == Status::failed) wan_.failed();
   co_return record;
 }
 
@@ -293,45 +278,27 @@ Awaitable<PathSurvey> Driver::survey(Pending<Result<agents::ProbeResult>> probes
     auto result = co_await probes.wait();
     if (result) path.round_trips = std::move(result->round_trips);
   }
-  path.during = co_await wan_.take_report();
-  if (path.during) path.after = co_await wan_.measure(block_links_);
+  path.during = co_await emulation_.take_report();
+  if (path.during) path.after = co_await emulation_.measure(block_links_);
   co_return path;
 }
 
 void Driver::judge(RunRecord& record, PathEvidence evidence, PathSurvey path) {
-  std::string why;
-  const bool wan = block_links_.front().path == "wan";
-  evidence.round_trips = std::move(path.round_trips);
   if (!path.during || !path.after) {
     record.status = Status::failed;
     record.message = fmt::format("the path could not be measured: {}",
                                  (path.during ? path.after.error() : path.during.error()).message);
     return;
   }
+  const auto admitted = wan_.measured(*path.during, evidence.probes, path.after->report);
+  evidence.round_trips = std::move(path.round_trips);
   evidence.during = std::move(*path.during);
-  if (wan) {
-    const auto& after = path.after->report;
-    evidence.after = achieved(after);
-    why = wan_.lost(evidence.during);
-    if (why.empty()) why = wan_.lost(after);
-    if (!why.empty()) stale_baseline_ = true;
-    if (why.empty() &&
-        evidence.probes >= kFewestSamples) {  // else the window is too short to be told apart from before and after
-      const auto busy = off_target(wan_.asked(), evidence.during, wan_.emulated(), Load::busy);
-      if (!busy.empty()) why = fmt::format("during the run, {}", busy);
-    }
-    if (why.empty()) {
-      const auto idle = off_target(wan_.asked(), after, wan_.emulated(), Load::idle);
-      if (!idle.empty()) why = fmt::format("after the run, {}", idle);
-    }
-    last_achieved_ = evidence.after;
-  }
-  evidence.within_tolerance = why.empty();
+  if (wan_.crosses()) evidence.after = achieved(path.after->report);
+  evidence.within_tolerance = admitted.has_value();
   record.path = path_record(evidence);
-  if (why.empty()) return;
-  record.status = Status::refused;
-  record.message = std::move(why);
-  in_place_ = false;
+  if (admitted) return;
+  record.status = admitted.error().status;
+  record.message = admitted.error().message;
 }
 
 Awaitable<void> Driver::drop_prepared() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "orchestrator/events/event.hh"
+#include "orchestrator/run/emulation.hh"
 #include "orchestrator/run/execute.hh"
 #include "orchestrator/run/ledger.hh"
 #include "orchestrator/run/record.hh"
@@ -56,13 +57,16 @@ class Driver {
 
   const Manifest& manifest() const { return ledger_.manifest(); }
   std::int64_t runs_made() const { return ledger_.made(); }
-  const Baseline& baseline() const { return wan_.known(); }
+  /// What the links are without impairment, as last measured or given.
+  const Baseline& baseline() const { return wan_.baseline(); }
 
  private:
   Awaitable<Result<void>> drive();
   Awaitable<Result<void>> connect();
+  /// All nodes are there and, where runs cross a path, its baseline is known. False: not yet, look again.
+  Awaitable<Result<bool>> make_ready(bool crossing);
   Awaitable<Result<void>> run_block(Block block);
-  Awaitable<std::string> put_in_place(Block block, bool announce, Status& status);
+  Awaitable<Admitted<void>> put_in_place(Block block);
   Awaitable<RunRecord> run_one(PlannedRun planned, std::optional<PlannedRun> following);
   Awaitable<RunRecord> run_alone(PlannedRun planned);
   void take(RunOutcome outcome, RunRecord& record);
@@ -80,13 +84,12 @@ class Driver {
   bool interrupted_ = false;
   Nodes nodes_;
   Wan wan_;
+  Emulation emulation_;
   Ledger ledger_;
   std::vector<Link> links_;        ///< by cell
   std::vector<Link> block_links_;  ///< of the block, each once; empty: its cells cross nothing
-  bool in_place_ = false;          ///< the block's impairment
-  bool stale_baseline_ = true;     ///< degen may have forgotten what it subtracts
-  std::string engine_;
-  std::vector<std::int64_t> last_achieved_;  ///< before the next run
+  bool announced_ = false;         ///< the block, when its impairment is first in place
+  int lost_ = 0;                   ///< baselines that could not be measured since a run was useful
   std::optional<PlannedRun> prepared_for_;
   Pending<PreparedRun> prepared_;  ///< its processes, already started
 };

@@ -9,27 +9,33 @@ constexpr Nanoseconds kPatience = std::chrono::seconds{1};
 
 using Controls = std::map<std::string, std::unique_ptr<NodeControl>>;
 
-Awaitable<Examined> ask(Node node, Dialer& dialer, Controls& controls) {
+// What a node said, and the connection to it where it said something.
+struct Asked {
   Examined examined;
+  std::unique_ptr<NodeControl> control;
+};
+
+Awaitable<Asked> ask(Node node, Dialer& dialer) {
+  Asked asked;
   auto control = co_await dialer.connect(node);
   if (!control) {
-    examined.unreachable = control.error().message;
-    co_return examined;
+    asked.examined.unreachable = control.error().message;
+    co_return asked;
   }
   auto facts = co_await (*control)->facts();
   if (!facts) {
-    examined.unreachable = facts.error().message;
-    co_return examined;
+    asked.examined.unreachable = facts.error().message;
+    co_return asked;
   }
-  examined.facts = std::move(*facts);
+  asked.examined.facts = std::move(*facts);
   if (node.role == Role::router) {
     degen::Request request;
     request.kind = degen::RequestKind::show;
     const auto reply = co_await (*control)->degen(std::move(request));
-    if (!reply) examined.degen = reply.error().message;
+    if (!reply) asked.examined.degen = reply.error().message;
   }
-  controls.emplace(node.name, std::move(*control));
-  co_return examined;
+  asked.control = std::move(*control);
+  co_return asked;
 }
 
 Awaitable<TriedPath> try_path(TriedPath path, NodeControl& client, NodeControl& server) {
@@ -55,8 +61,9 @@ Awaitable<Examination> examine(const Testbed& testbed, Dialer& dialer) {
   Examination examination;
   Controls controls;
   for (const auto& node : testbed.nodes) {
-    auto examined = co_await ask(node, dialer, controls);
-    examination.nodes.emplace(node.name, std::move(examined));
+    auto asked = co_await ask(node, dialer);
+    examination.nodes.emplace(node.name, std::move(asked.examined));
+    if (asked.control) controls.emplace(node.name, std::move(asked.control));
   }
   for (const auto* client : testbed.with_role(Role::client)) {
     for (const auto* server : testbed.with_role(Role::server)) {

@@ -2,7 +2,8 @@
 
 #include <set>
 
-#include "orchestrator/run/wan.hh"
+#include "common/median.hh"
+#include "degen/impairment/spec.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -35,7 +36,7 @@ PathRecord path_record(const PathEvidence& evidence) {
   return {.engine = evidence.engine,
           .forward = direction(evidence.during.forward),
           .back = direction(evidence.during.back),
-          .rtt = median(evidence.round_trips),
+          .rtt = upper_median(evidence.round_trips),
           .rtt_unimpaired = evidence.round_trip_unimpaired,
           .rtt_samples = evidence.round_trips.size(),
           .before = evidence.before,

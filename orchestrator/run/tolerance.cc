@@ -6,21 +6,20 @@
 namespace longhaul::orchestrator {
 namespace {
 
-std::string off_target(const char* way, const degen::Direction& asked, const degen::DirectionReport& measured,
+Result<void> on_target(const char* way, const degen::Direction& asked, const degen::DirectionReport& measured,
                        bool emulated, Load load, double share) {
   // A full queue adds what the workload put there, and a saturated or lossy path loses probes: judged before and after.
   if (load == Load::busy && asked.rate.bits_per_second > 0) return {};
   if (measured.samples < kFewestSamples) {
     if (asked.loss.parts > 0) return {};
-    return fmt::format("{}: only {} probes crossed the router, {} were lost in it", way, measured.samples,
-                       measured.lost);
+    return fail("{}: only {} probes crossed the router, {} were lost in it", way, measured.samples, measured.lost);
   }
   const auto allowed = tolerance(asked, measured.samples, emulated);
   const auto off = measured.achieved - asked.delay.count();
   if (static_cast<double>(std::abs(off)) <= share * static_cast<double>(allowed.count())) return {};
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
-  return fmt::format("{}: asked for {:.3f} ms, achieved {:.3f} ms, {:.3f} ms are tolerated", way,
-                     ms(asked.delay.count()), ms(measured.achieved), ms(allowed.count()));
+  return fail("{}: asked for {:.3f} ms, achieved {:.3f} ms, {:.3f} ms are tolerated", way, ms(asked.delay.count()),
+              ms(measured.achieved), ms(allowed.count()));
 }
 
 }  // namespace
@@ -35,11 +34,10 @@ Nanoseconds tolerance(const degen::Direction& asked, std::uint64_t samples, bool
   return tolerance(asked.delay, emulated) + Nanoseconds{static_cast<std::int64_t>(scatter)};
 }
 
-std::string off_target(const degen::Impairment& asked, const degen::Report& measured, bool emulated, Load load,
+Result<void> on_target(const degen::Impairment& asked, const degen::Report& measured, bool emulated, Load load,
                        double share) {
-  auto why = off_target("client to server", asked.forward, measured.forward, emulated, load, share);
-  if (why.empty()) why = off_target("server to client", asked.back, measured.back, emulated, load, share);
-  return why;
+  auto one = on_target("client to server", asked.forward, measured.forward, emulated, load, share);
+  return one ? on_target("server to client", asked.back, measured.back, emulated, load, share) : one;
 }
 
 }  // namespace longhaul::orchestrator

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include "common/result.hh"
 #include "degen/client/messages.hh"
 #include "degen/impairment/spec.hh"
 
@@ -21,9 +21,9 @@ enum class Load {
   busy   ///< beside a workload, which may fill a queue that has a rate
 };
 
-/// Why the measured path is not the one asked for; empty: it is. `share` of the tolerance is granted (closing the loop
-/// aims at less than what is judged later). Too few samples are a reason, too.
-std::string off_target(const degen::Impairment& asked, const degen::Report& measured, bool emulated, Load load,
+/// Whether the measured path is the one asked for; the error says why it is not. `share` of the tolerance is granted
+/// (closing the loop aims at less than what is judged later). Too few samples are a reason, too.
+Result<void> on_target(const degen::Impairment& asked, const degen::Report& measured, bool emulated, Load load,
                        double share = 1.0);
 
 inline constexpr std::uint64_t kFewestSamples = 5;  ///< of probes that a median is judged from

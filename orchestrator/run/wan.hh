@@ -1,91 +1,104 @@
-// The emulated WAN as a campaign uses it: put in place with a closed loop, measured between runs and during them.
+// What is known of the emulated WAN while a campaign runs: the impairment in place, what it achieves, what the links
+// are without one, and whether that still holds. Pure: events come in, decisions go out; emulation.hh does the rest.
 #pragma once
 
+#include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "degen/client/messages.hh"
+#include "degen/impairment/spec.hh"
+#include "model/record.hh"
 #include "orchestrator/run/links.hh"
-#include "orchestrator/run/nodes.hh"
-#include "orchestrator/run/pending.hh"
 #include "orchestrator/run/tolerance.hh"
 
 namespace longhaul::orchestrator {
 
-/// What a probe phase found.
-struct PathMeasurement {
-  degen::Report report;                   ///< of the router; empty samples on a path without one
-  std::vector<std::int64_t> round_trips;  ///< ns, at the client
+/// Why a run is not made or does not count: Status::refused where the WAN is not as it was asked for, else failed.
+struct Refusal {
+  Status status = Status::failed;
+  std::string message;
 };
 
-/// An impairment in place.
-struct Impaired {
-  PathMeasurement measured;
-  int tries = 0;
-  std::string off_target;  ///< why it is not as asked, after all tries; empty: it is
-};
+template <typename T>
+using Admitted = tl::expected<T, Refusal>;
 
 /// What the links are without impairment, ns.
 struct Baseline {
   std::int64_t forward = 0, back = 0;               ///< residence in the router
-  std::map<std::string, std::int64_t> round_trips;  ///< median, by the link's addresses
+  std::map<std::string, std::int64_t> round_trips;  ///< median, by the link's addresses (key_of)
 };
+
+std::string key_of(const Link& link);
 
 class Wan {
  public:
-  /// `nodes` must outlive this. `router` empty: there is none, only round trips are measured.
-  Wan(Nodes& nodes, std::string router) : nodes_(nodes), router_(std::move(router)) {}
+  static constexpr int kTries = 5;     ///< of placing an impairment, until degen's closed loop has learnt
+  static constexpr double kAim = 0.5;  ///< of the tolerance when placing, so that the run's own measurement has room
 
+  /// Processors are emulated: another tolerance.
   void set_emulated(bool emulated) { emulated_ = emulated; }
-  bool emulated() const { return emulated_; }
 
-  /// Measures the links unimpaired: what is subtracted later.
-  Awaitable<Result<void>> baseline(std::vector<Link> links);
-  /// What was measured so, or is taken as measured: of a machine that was copied since.
-  const Baseline& known() const { return baseline_; }
-  void take(Baseline baseline) { baseline_ = std::move(baseline); }
-  bool knows(const std::vector<Link>& links) const;
-
-  /// Applies, probes all links, measures and applies again until half of the tolerance is kept, a few times at most.
-  /// An error is a lost node or a refusal by degen.
-  Awaitable<Result<Impaired>> impair(std::string engine, Parameters parameters, std::vector<Link> links);
-
-  /// A short probe phase over all links. What is further from the asked than `share` of the tolerance is probed four
-  /// times as long before it is believed: a stall of a busy host lasts longer than the short phase.
-  Awaitable<Result<PathMeasurement>> measure(std::vector<Link> links, double share = 1.0);
-
-  /// What crossed the router since the last measurement: the probes of a run. The next measurement starts from here.
-  Awaitable<Result<degen::Report>> take_report();
-
-  /// Removes the impairment.
-  Awaitable<Result<void>> clear();
-
-  /// Where an impairment is in place: why a report is not of it (it was lost); empty: it is.
-  std::string lost(const degen::Report& report) const;
-
+  /// The baseline has to be measured before the next run over a path.
+  bool stale() const { return stale_; }
+  const Baseline& baseline() const { return baseline_; }
   /// Median round trip of a link without impairment, ns; 0: not measured.
   std::int64_t unimpaired_round_trip(const Link& link) const;
 
+  /// What was asked for is in place, as far as is known.
+  bool in_place() const { return in_place_; }
+  const std::string& engine() const { return engine_; }
   const degen::Impairment& asked() const { return asked_; }
+  /// Whether the runs' paths cross the router. Without that nothing is asked of it.
+  bool crosses() const { return crosses_; }
+  /// As last measured without a workload: forward, back, ns.
+  const std::vector<std::int64_t>& achieved() const { return achieved_; }
+  /// How often it was applied since it was asked for.
+  int tries() const { return tries_; }
   /// How long a probe may be under way.
   Nanoseconds probe_timeout() const;
+  /// What to ask degen for.
+  degen::Request request() const;
+
+  /// A report with what degen cannot know: while nothing is applied it has nothing to subtract, the baseline has.
+  degen::Report corrected(degen::Report report) const;
+  /// Whether a measurement without a workload is within `share` of the tolerance.
+  bool on_target(const degen::Report& report, double share) const;
+
+  // Events.
+
+  /// Agents were connected, some of them anew: degen may have been gone with one.
+  void reconnected();
+  /// Other runs are next, which want another impairment.
+  void begin_block() { in_place_ = false; }
+  /// The baseline is known; it is stale still where it lacks one of `links`.
+  void take(Baseline baseline, const std::vector<Link>& links);
+  /// An impairment is wanted. An error: there is no such one.
+  Result<void> ask(std::string engine, const Parameters& parameters, bool crosses);
+  /// It was applied and measured. True: it is in place; false: apply it again. Refused after kTries.
+  Admitted<bool> applied(const degen::Report& measured);
+  /// A run in place was measured, `during` it by so many probes and `after` it without it. Refused: it does not count.
+  Admitted<void> measured(const degen::Report& during, std::uint64_t probes, const degen::Report& after);
+  /// Placing, a run or a measurement failed: what made it fail may have touched the router, too.
+  void failed();
+  /// The router was told to take away what it has.
+  void cleared();
 
  private:
-  Awaitable<Result<std::vector<std::int64_t>>> probe(std::vector<Link> links, std::int64_t count);
-  Awaitable<Result<degen::Report>> report(degen::RequestKind kind);
-  Awaitable<Result<degen::Report>> degen(degen::Request request);
-  void correct(degen::Report& report) const;
+  Admitted<void> refuse_run(std::string message);
+  bool lost(const degen::Report& report) const;
 
-  Nodes& nodes_;
-  std::string router_;
   bool emulated_ = false;
-  degen::Impairment asked_;
-  Parameters parameters_;
+  bool stale_ = true;
   Baseline baseline_;
+  bool in_place_ = false;
+  bool crosses_ = false;
+  std::string engine_;
+  degen::Impairment asked_;
+  Parameters parameters_;  // asked_, as degen reports it
+  int tries_ = 0;
+  std::vector<std::int64_t> achieved_;
 };
-
-/// The middle value; 0 of nothing.
-std::int64_t median(std::vector<std::int64_t> values);
 
 }  // namespace longhaul::orchestrator

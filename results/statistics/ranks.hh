@@ -20,7 +20,7 @@ std::vector<double> mann_whitney_pmf(std::size_t n, std::size_t m);
 /// that by the normal approximation with continuity correction.
 std::size_t mann_whitney_rank(std::size_t n, std::size_t m, double tail);
 
-/// The standard normal's quantile. probability in (0, 1). Acklam's rational approximation with one Halley step: ~1e-15.
+/// The standard normal's quantile. probability in (0, 1).
 double normal_quantile(double probability);
 
 }  // namespace longhaul::results

@@ -83,10 +83,6 @@ TEST(BenchCommand, WhatRunsAloneHasNoPeer) {
   request.parameters = {{"policy", Value{"mrrc:frequent=0.6"}}};
   EXPECT_THAT(*bench_command("/bench", request, catalog()),
               ElementsAre("/bench", "simulation", "--policy=mrrc:frequent=0.6"));
-  request.hold = true;
-  EXPECT_THAT(*bench_command("/bench", request, catalog()),
-              ElementsAre("/bench", "simulation", "--hold", "--policy=mrrc:frequent=0.6"));
-  request.hold = {};
   request.transport = "rdma";
   EXPECT_THAT(error(request), HasSubstr("workload simulation has no transport"));
   request.transport = "";

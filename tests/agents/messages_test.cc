@@ -78,13 +78,6 @@ TEST(Messages, TheBodyFitsTheKind) {
 
 TEST(Messages, ChecksAStart) {
   EXPECT_EQ(start_error(a_start()), "");
-  auto held = a_start();
-  held.hold = true;
-  EXPECT_THAT(start_error(held), HasSubstr("start.hold: only what runs alone is held"));
-  held.role = Role::local;
-  EXPECT_EQ(start_error(held), "");
-  EXPECT_THAT(error_of(R"({"id":1,"kind":"go","go":{"run_id":"-x"}})"), HasSubstr("go.run_id"));
-  EXPECT_THAT(error_of(R"({"id":1,"kind":"go","go":{"run_id":"x","at":-1}})"), HasSubstr("go.at"));
   const auto with = [](auto change) {
     auto start = a_start();
     change(start);

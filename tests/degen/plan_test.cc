@@ -1,9 +1,11 @@
-#include "degen/impairment/plan.hh"
+#include "degen/engines/planner.hh"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
+#include "degen/engines/netem/plan.hh"
+#include "degen/engines/nfqueue/plan.hh"
 #include "degen/impairment/distribution.hh"
 
 namespace longhaul::degen {
@@ -15,38 +17,42 @@ using namespace std::chrono_literals;
 
 const Sides kSides{.client = {{"ra0"}, {"ra1", 9000}}, .server = {{"rb0"}}};
 
-Plan plan_for(const Parameters& parameters, std::string_view engine = "netem", const Lateness& lateness = {}) {
-  return make_plan(make_impairment(parameters).value(), engine, kSides, lateness).value();
+Plan plan_of(const Parameters& parameters, std::string_view engine = "netem", const Lateness& lateness = {}) {
+  return plan_for(make_impairment(parameters).value(), engine, kSides, lateness).value();
+}
+
+std::vector<NetemQdisc> qdiscs_of(const Parameters& parameters, const Lateness& lateness = {}) {
+  return netem::qdiscs_of(plan_of(parameters, "netem", lateness));
 }
 
 TEST(Plan, NothingAskedIsNothingMade) {
-  EXPECT_TRUE(plan_for({}).empty());
-  EXPECT_TRUE(plan_for({}, "nfqueue").empty());
-  EXPECT_EQ(plan_for({}, "nfqueue").ruleset, "");
+  EXPECT_TRUE(plan_of({}).empty());
+  EXPECT_TRUE(plan_of({}, "nfqueue").empty());
+  EXPECT_EQ(nfqueue::ruleset_of(plan_of({}, "nfqueue")), "");
 }
 
 TEST(Plan, ADirectionIsImpairedWhereItLeavesTheRouter) {
-  const auto plan = plan_for({{"delay", 5'000'000}, {"delay_back", 2'000'000}});
-  ASSERT_EQ(plan.qdiscs.size(), 3u);
-  EXPECT_EQ(plan.qdiscs[0].interface, "rb0");
-  EXPECT_EQ(plan.qdiscs[0].latency, 5ms);
-  EXPECT_EQ(plan.qdiscs[1].interface, "ra0");
-  EXPECT_EQ(plan.qdiscs[1].latency, 2ms);
-  EXPECT_EQ(plan.qdiscs[2].interface, "ra1");
-  const auto one_way = plan_for({{"delay", 5'000'000}, {"delay_back", 0}});
-  ASSERT_EQ(one_way.qdiscs.size(), 1u);
+  const auto qdiscs = qdiscs_of({{"delay", 5'000'000}, {"delay_back", 2'000'000}});
+  ASSERT_EQ(qdiscs.size(), 3u);
+  EXPECT_EQ(qdiscs[0].interface, "rb0");
+  EXPECT_EQ(qdiscs[0].latency, 5ms);
+  EXPECT_EQ(qdiscs[1].interface, "ra0");
+  EXPECT_EQ(qdiscs[1].latency, 2ms);
+  EXPECT_EQ(qdiscs[2].interface, "ra1");
+  const auto one_way = plan_of({{"delay", 5'000'000}, {"delay_back", 0}});
+  ASSERT_EQ(one_way.egresses.size(), 1u);
   EXPECT_EQ(one_way.limit(Way::back), 0u);
 }
 
 TEST(Plan, LatenessComesOffAndNeverBelowZero) {
-  const auto plan = plan_for({{"delay", 1'000'000}}, "netem", {.forward = 300us, .back = 2ms});
+  const auto plan = plan_of({{"delay", 1'000'000}}, "netem", {.forward = 300us, .back = 2ms});
   EXPECT_EQ(plan.programmed_forward, 700us);
   EXPECT_EQ(plan.programmed_back, 0us);
-  EXPECT_EQ(plan.qdiscs[0].latency, 700us);
-  EXPECT_EQ(plan.qdiscs[1].latency, 0us);
+  EXPECT_EQ(netem::qdiscs_of(plan)[0].latency, 700us);
+  EXPECT_EQ(netem::qdiscs_of(plan)[1].latency, 0us);
   // Early is corrected too, but a direction without delay gets none.
-  EXPECT_EQ(plan_for({{"delay", 1'000'000}}, "nfqueue", {.forward = -10us}).programmed_forward, 1010us);
-  EXPECT_EQ(plan_for({{"loss", 10}}, "nfqueue", {.forward = -10us}).programmed_forward, 0us);
+  EXPECT_EQ(plan_of({{"delay", 1'000'000}}, "nfqueue", {.forward = -10us}).programmed_forward, 1010us);
+  EXPECT_EQ(plan_of({{"loss", 10}}, "nfqueue", {.forward = -10us}).programmed_forward, 0us);
 }
 
 TEST(Plan, QueueHoldsRateTimesDelay) {
@@ -64,10 +70,8 @@ TEST(Plan, QueueHoldsRateTimesDelay) {
 }
 
 TEST(Plan, NetemParameters) {
-  const auto qdisc =
-      plan_for(
-          {{"delay", 10'000'000}, {"jitter", 1'000'000}, {"loss", 500'000}, {"reorder", 250'000}, {"rate", 8'000'000}})
-          .qdiscs[0];
+  const auto qdisc = qdiscs_of(
+      {{"delay", 10'000'000}, {"jitter", 1'000'000}, {"loss", 500'000}, {"reorder", 250'000}, {"rate", 8'000'000}})[0];
   EXPECT_EQ(qdisc.jitter, 1ms);
   EXPECT_EQ(qdisc.loss, 0x80000000u);
   EXPECT_EQ(qdisc.reorder, 0x40000000u);
@@ -76,9 +80,9 @@ TEST(Plan, NetemParameters) {
 }
 
 TEST(Plan, JitterThatKeepsOrderNeedsARateInNetem) {
-  EXPECT_GT(plan_for({{"delay", 10'000}, {"jitter", 1'000}}).qdiscs[0].rate, 10'000'000'000u);
-  EXPECT_EQ(plan_for({{"delay", 10'000}, {"jitter", 1'000}, {"jitter_order", "free"}}).qdiscs[0].rate, 0u);
-  EXPECT_EQ(plan_for({{"delay", 10'000}}).qdiscs[0].rate, 0u);
+  EXPECT_GT(qdiscs_of({{"delay", 10'000}, {"jitter", 1'000}})[0].rate, 10'000'000'000u);
+  EXPECT_EQ(qdiscs_of({{"delay", 10'000}, {"jitter", 1'000}, {"jitter_order", "free"}})[0].rate, 0u);
+  EXPECT_EQ(qdiscs_of({{"delay", 10'000}})[0].rate, 0u);
 }
 
 TEST(Plan, BurstsOfLossesKeepTheirMean) {
@@ -88,7 +92,7 @@ TEST(Plan, BurstsOfLossesKeepTheirMean) {
   const double leave = bursts->leave / 4294967295.0;
   EXPECT_NEAR(1 / leave, 4, 1e-6);
   EXPECT_NEAR(enter / (enter + leave), 0.1, 1e-6);
-  EXPECT_EQ(plan_for({{"loss", 100'000}, {"loss_burst", 4}}).qdiscs[0].loss, 0u);
+  EXPECT_EQ(qdiscs_of({{"loss", 100'000}, {"loss_burst", 4}})[0].loss, 0u);
   EXPECT_FALSE(gilbert({.loss = {0}, .loss_burst = 4}));
 }
 
@@ -99,13 +103,14 @@ TEST(Plan, KernelProbabilityIsExactAtItsEnds) {
 }
 
 TEST(Plan, NfqueueMakesOneQueueAnEgressInterface) {
-  const auto plan = plan_for({{"delay", 5'000'000}}, "nfqueue");
-  ASSERT_EQ(plan.queues.size(), 3u);
-  EXPECT_EQ(plan.queues[0].number, kFirstQueue);
-  EXPECT_EQ(plan.queues[2].number, kFirstQueue + 2);
-  EXPECT_EQ(plan.queues[2].interface, "ra1");
-  EXPECT_EQ(plan.queues[2].way, Way::back);
-  EXPECT_EQ(plan.ruleset,
+  const auto plan = plan_of({{"delay", 5'000'000}}, "nfqueue");
+  const auto queues = nfqueue::queues_of(plan);
+  ASSERT_EQ(queues.size(), 3u);
+  EXPECT_EQ(queues[0].number, kFirstQueue);
+  EXPECT_EQ(queues[2].number, kFirstQueue + 2);
+  EXPECT_EQ(queues[2].interface, "ra1");
+  EXPECT_EQ(queues[2].way, Way::back);
+  EXPECT_EQ(nfqueue::ruleset_of(plan),
             "table inet longhaul_degen {\n"
             "  chain forward {\n"
             "    type filter hook forward priority 0; policy accept;\n"
@@ -121,7 +126,7 @@ TEST(Plan, RefusesWhatAnEngineCannotDoByName) {
   EXPECT_TRUE(check_engine(duplicate, "netem"));
   EXPECT_THAT(check_engine(duplicate, "nfqueue").error().message,
               testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("nfqueue")));
-  EXPECT_THAT(make_plan({}, "netmen", kSides, {}).error().message, HasSubstr("did you mean 'netem'"));
+  EXPECT_THAT(plan_for({}, "netmen", kSides, {}).error().message, HasSubstr("did you mean 'netem'"));
 }
 
 TEST(Distribution, TablesHaveTheirMeanAndSpread) {

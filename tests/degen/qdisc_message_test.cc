@@ -1,4 +1,4 @@
-#include "degen/engines/qdisc_message.hh"
+#include "degen/engines/netem/qdisc_message.hh"
 
 #include <gmock/gmock.h>
 #include <linux/gen_stats.h>

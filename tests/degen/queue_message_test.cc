@@ -1,10 +1,10 @@
-#include "degen/engines/queue_message.hh"
+#include "degen/engines/nfqueue/queue_message.hh"
 
 #include <gmock/gmock.h>
 
 #include <cstring>
 
-#include "degen/engines/nfqueue.hh"
+#include "degen/engines/nfqueue/engine.hh"
 
 namespace longhaul::degen {
 namespace {

@@ -1,4 +1,4 @@
-#include "degen/engines/scheduler.hh"
+#include "degen/engines/nfqueue/scheduler.hh"
 
 #include <gmock/gmock.h>
 

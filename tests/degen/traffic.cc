@@ -21,21 +21,16 @@
 #include <thread>
 #include <vector>
 
+#include "common/address.hh"
 #include "common/error.hh"
+#include "common/median.hh"
 #include "degen/client/client.hh"
-#include "observe/address.hh"
 #include "observe/probe.hh"
 
 namespace {
 
 using namespace longhaul;
 using namespace std::chrono_literals;
-
-std::int64_t median(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 int probe(const std::string& from, const std::string& to, int count) {
   auto echo = observe::ProbeEcho::open(to).value();
@@ -57,7 +52,7 @@ int probe(const std::string& from, const std::string& to, int count) {
   }
   for (int i = 0; i < 100 && !sender.all_returned(); ++i) serve(10ms);
   fmt::print("sent={} returned={} rtt_median_us={:.1f}\n", sender.sent(), sender.round_trips().size(),
-             static_cast<double>(median(sender.round_trips())) / 1e3);
+             static_cast<double>(upper_median(sender.round_trips())) / 1e3);
   return 0;
 }
 
@@ -133,7 +128,7 @@ std::int64_t now() {
 
 int flood(const std::string& from, const std::string& to, int count, int burst) {
   const auto open = [](const std::string& address, std::uint16_t port) {
-    const auto bound = observe::parse_address(address, port).value();
+    const auto bound = parse_address(address, port).value();
     OwnFd fd{check(::socket(AF_INET, SOCK_DGRAM, 0), "socket")};
     check(::bind(fd.get(), bound.get(), bound.length), "bind");
     const int size = 16 << 20;
@@ -144,7 +139,7 @@ int flood(const std::string& from, const std::string& to, int count, int burst) 
   const int on = 1;
   check(::setsockopt(receiver.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on), "timestamps");
   const auto sender = open(from, 0);
-  const auto peer = observe::parse_address(to, 7999).value();
+  const auto peer = parse_address(to, 7999).value();
 
   std::vector<std::int64_t> sent(static_cast<std::size_t>(count));
   std::vector<std::int64_t> received(sent.size());
@@ -204,8 +199,8 @@ int flood(const std::string& from, const std::string& to, int count, int burst) 
   fmt::print(
       "sent={} received={} lost={} reordered={} duplicated={} delay_median_us={:.1f} burst_sent_us={:.1f} "
       "burst_received_us={:.1f}\n",
-      count, got, count - got, reordered, duplicated, static_cast<double>(median(delays)) / 1e3,
-      static_cast<double>(median(before)) / 1e3, static_cast<double>(median(after)) / 1e3);
+      count, got, count - got, reordered, duplicated, static_cast<double>(upper_median(delays)) / 1e3,
+      static_cast<double>(upper_median(before)) / 1e3, static_cast<double>(upper_median(after)) / 1e3);
   return got == count && reordered == 0 ? 0 : 1;
 }
 

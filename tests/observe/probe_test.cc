@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "observe/address.hh"
+#include "common/address.hh"
 
 namespace longhaul::observe {
 namespace {

@@ -361,7 +361,9 @@ TEST_F(StoreTest, AFileIsReplacedWholeOrNotAtAll) {
   });
   EXPECT_EQ(code, 0);
   EXPECT_EQ(slurp(dir_ / "file"), "old");
-  EXPECT_FALSE(fs::exists(dir_ / "file.new"));
+  EXPECT_EQ(std::distance(fs::directory_iterator{dir_}, {}), 1);
+  ASSERT_TRUE(replace_file(dir_ / "file", "new", 0600));
+  EXPECT_EQ(fs::status(dir_ / "file").permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
 TEST(FactsDigest, FollowsTheContent) {

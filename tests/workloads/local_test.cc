@@ -118,48 +118,6 @@ TEST(Local, SaysHowFarItIsNowAndThen) {
   }
 }
 
-TEST(Local, HeldItSaysWhenItIsReadyAndWaits) {
-  int line[2];
-  ASSERT_EQ(::pipe(line), 0);
-  const OwnFd reader{line[0]};
-  OwnFd writer{line[1]};
-  const auto held = [](LocalSession& session) {
-    session.open_window();
-    session.close_window();
-    return std::map<std::string, Metric>{};
-  };
-  std::thread goer{[&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds{30});
-    EXPECT_EQ(::write(writer.get(), "go\n", 3), 3);
-  }};
-  const auto outcome = run(held, {.hold = reader.get()});
-  goer.join();
-  ASSERT_TRUE(outcome.record) << outcome.record.error().message;
-  EXPECT_EQ(outcome.kinds(), (Kinds{BenchEventKind::ready, BenchEventKind::window_start, BenchEventKind::window_stop,
-                                    BenchEventKind::record}));
-  EXPECT_GE(outcome.events[1].time - outcome.events[0].time, 20'000'000);
-
-  // At a time of the clock: not before.
-  const auto at = observe::wall_time() + 60'000'000;
-  const auto line_at = fmt::format("go {}\n", at);
-  EXPECT_GT(::write(writer.get(), line_at.data(), line_at.size()), 0);
-  const auto timed = run(held, {.hold = reader.get()});
-  ASSERT_TRUE(timed.record) << timed.record.error().message;
-  EXPECT_GE(timed.record->window_start, at);
-
-  for (const std::string wrong : {"gone\n", "go now\n", "go 1x\n"}) {
-    EXPECT_GT(::write(writer.get(), wrong.data(), wrong.size()), 0);
-    const auto refused = run(held, {.hold = reader.get()});
-    ASSERT_FALSE(refused.record);
-    EXPECT_THAT(refused.record.error().message, HasSubstr("expected 'go' or 'go TIME'"));
-  }
-
-  writer.reset();
-  const auto left = run(held, {.hold = reader.get()});
-  ASSERT_FALSE(left.record);
-  EXPECT_THAT(left.record.error().message, HasSubstr("standard input ended"));
-}
-
 TEST(Local, EndsAreToldApart) {
   const auto ended = [](const Local& local) {
     const auto outcome = run(local);

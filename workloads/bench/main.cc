@@ -58,7 +58,6 @@ struct Ends {
   std::string transport;
   std::uint16_t port = kDefaultPort;
   bool once = false;
-  bool hold = false;
   bool json = false;
 
   void add_to(CLI::App& app) {
@@ -186,7 +185,7 @@ int run_client(const WorkloadSpec& spec, const Ends& ends, Parameters parameters
 }
 
 int run_alone(const WorkloadSpec& spec, const Ends& ends, Parameters parameters, Events& events, int stop) {
-  LocalOptions options{ends.transport, ends.device, ends.bind, std::move(parameters), ends.hold ? STDIN_FILENO : -1};
+  LocalOptions options{ends.transport, ends.device, ends.bind, std::move(parameters)};
   if (options.transport.empty() && spec.transports.size() == 1) options.transport = spec.transports.front();
   if (options.transport.empty() && !spec.transports.empty())
     return refuse_usage(fmt::format("--transport is missing: give one of {}", fmt::join(spec.transports, ", ")), ends,
@@ -216,9 +215,6 @@ void add_command(CLI::App& app, const WorkloadSpec& spec, Command& command) {
   auto& ends = command.ends;
   if (runs_alone(spec)) {
     ends.add_json_to(*command.app);
-    command.app->add_flag(
-        "--hold", ends.hold,
-        "get everything ready, then wait for a line of standard input: go, or go TIME (ns since the epoch)");
     if (!spec.transports.empty()) ends.add_bind_to(*command.app);
     if (!spec.transports.empty()) ends.add_transport_to(*command.app, spec);
   } else {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "common/median.hh"
 #include "model/units.hh"
 #include "observe/clock.hh"
 
@@ -36,8 +37,7 @@ double typical_time(std::uint64_t iterations, int times) {
   std::array<std::int64_t, 9> all{};
   const auto last = all.begin() + std::min<int>(times, static_cast<int>(all.size()));
   for (auto it = all.begin(); it != last; ++it) *it = time_of(iterations);
-  std::nth_element(all.begin(), all.begin() + (last - all.begin()) / 2, last);
-  return static_cast<double>(std::max<std::int64_t>(all[static_cast<std::size_t>((last - all.begin()) / 2)], 1));
+  return static_cast<double>(std::max<std::int64_t>(upper_median(std::span{all.begin(), last}), 1));
 }
 
 std::uint64_t scaled(std::uint64_t iterations, std::int64_t wanted, double taken) {
@@ -78,9 +78,8 @@ void Computation::learn(std::int64_t taken) {
   // Of long ones there are few.
   const std::size_t enough = length_ > 20 * kMillisecond ? 1 : 9;
   if (learnt_.size() < enough) return;
-  const auto middle = learnt_.begin() + static_cast<std::ptrdiff_t>(learnt_.size() / 2);
-  std::nth_element(learnt_.begin(), middle, learnt_.end());
-  iterations_ = scaled(iterations_, length_, static_cast<double>(std::max<std::int64_t>(*middle, 1)));
+  const auto typical = upper_median(std::span{learnt_});
+  iterations_ = scaled(iterations_, length_, static_cast<double>(std::max<std::int64_t>(typical, 1)));
   learnt_.clear();
 }
 

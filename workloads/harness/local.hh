@@ -17,8 +17,6 @@ struct LocalOptions {
   std::string device;     ///< RDMA device, or network interface; empty: the workload's choice
   std::string bind;       ///< this node's address on it; empty: the workload's choice
   Parameters parameters;
-  /// Everything ready, its window waits for a line here: "go", or "go TIME" (CLOCK_REALTIME ns); -1: it opens at once.
-  int hold = -1;
 };
 
 /// What was asked for cannot be right, by the parameters alone.
@@ -43,9 +41,8 @@ class LocalSession : public Part {
   /// Throws Interrupted when it is. A system call.
   void check_stop() const;
 
-  /// Where the run is held: tells the supervisor that it is ready and waits to be let go. Throws Interrupted.
-  void open_window();
   using Part::close_window;
+  using Part::open_window;
   using Part::progress;
 
   /// What the run really used of a transport; without it the record has none.
@@ -54,8 +51,6 @@ class LocalSession : public Part {
   NodeRecord record(std::map<std::string, Metric> metrics) const;
 
  private:
-  void wait_for_go();
-
   const LocalOptions& options_;
   std::optional<TransportFacts> facts_;
 };

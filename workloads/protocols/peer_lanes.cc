@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "common/error.hh"
+#include "common/median.hh"
 #include "observe/clock.hh"
 
 namespace longhaul::workloads::peer {
@@ -129,10 +130,7 @@ bool PeerClient::advance() {
 }
 
 std::pair<double, std::uint64_t> PeerClient::median() const {
-  auto sorted = values_;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  return {sorted.empty() ? 0 : *middle, sorted.size()};
+  return {upper_median(values_), values_.size()};
 }
 
 Metric measure(ClientSession& session, PeerRun run) {

@@ -1,41 +1,20 @@
-// Addresses: HOST[:PORT] as users write it, and sockaddr.
+// Addresses of this machine and of peers: names resolved, sockets asked, interfaces found.
 #pragma once
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "common/result.hh"
+#include "common/address.hh"
 
 namespace longhaul::workloads {
 
 inline constexpr std::uint16_t kDefaultPort = 7470;
 
-struct HostPort {
-  std::string host;
-  std::uint16_t port = kDefaultPort;
-  bool operator==(const HostPort&) const = default;
-};
-
-/// "host", "host:port", "[v6]:port" or a bare IPv6 address.
+/// parse_host_port with the port of longhaul-bench where none is given.
 Result<HostPort> parse_host_port(std::string_view text);
-
-/// An IPv4 or IPv6 socket address.
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t length = 0;
-
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
-  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
-  int family() const { return storage.ss_family; }
-  std::uint16_t port() const;
-  void set_port(std::uint16_t port);
-  std::string host() const;  ///< numeric
-  std::string text() const;  ///< "10.0.0.1:7470", "[::1]:7470"
-};
 
 /// Resolves a name or a numeric address. `family` AF_UNSPEC takes the first that there is.
 Result<SocketAddress> resolve(const std::string& host, std::uint16_t port, int family = AF_UNSPEC);

@@ -5,6 +5,8 @@
 #include <map>
 #include <unordered_set>
 
+#include "common/median.hh"
+
 namespace longhaul::workloads::packets {
 namespace {
 
@@ -68,9 +70,7 @@ std::optional<double> median_stretch(const std::vector<Arrival>& arrivals, std::
       stretches.push_back(static_cast<double>(one.last_received - one.first_received) /
                           static_cast<double>(one.last_sent - one.first_sent));
   if (stretches.empty()) return std::nullopt;
-  const auto middle = stretches.begin() + static_cast<std::ptrdiff_t>(stretches.size() / 2);
-  std::nth_element(stretches.begin(), middle, stretches.end());
-  return *middle;
+  return upper_median(std::move(stretches));
 }
 
 }  // namespace

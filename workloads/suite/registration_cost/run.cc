@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/log.hh"
+#include "common/median.hh"
 #include "observe/clock.hh"
 #include "workloads/harness/local.hh"
 #include "workloads/harness/session.hh"
@@ -52,9 +53,8 @@ Collected collect(LocalSession& session, Method& method, std::int64_t duration, 
 }
 
 // The median of ns for all pages as ns a page.
-Metric per_page(std::vector<std::int64_t> all, std::size_t pages) {
-  std::sort(all.begin(), all.end());
-  return to_metric(static_cast<double>(all[all.size() / 2]) / static_cast<double>(pages), all.size());
+Metric per_page(const std::vector<std::int64_t>& all, std::size_t pages) {
+  return to_metric(static_cast<double>(upper_median(all)) / static_cast<double>(pages), all.size());
 }
 
 Metric per_page(const std::vector<std::uint64_t>& all, std::size_t pages) {

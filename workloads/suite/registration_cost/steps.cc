@@ -15,6 +15,7 @@
 #include "common/error.hh"
 #include "common/fd.hh"
 #include "common/log.hh"
+#include "common/median.hh"
 #include "common/well_known.hh"
 
 namespace longhaul::workloads::registration_cost {
@@ -32,11 +33,6 @@ struct Names {
 };
 constexpr Names kProviders[] = {{"rxe_reg_user_mr", "ib_umem_get", "pin_user_pages_fast"},
                                 {"siw_reg_user_mr", "siw_umem_get", "pin_user_pages"}};
-
-std::int64_t median(std::vector<std::int64_t> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 void tell(const std::string& line) {
   const OwnFd pipe{::open(kTracingPipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)};
@@ -109,13 +105,13 @@ std::optional<Steps> steps_of(const Calls& calls, std::vector<std::int64_t> regi
     const auto pinned = std::accumulate(pinning->second.begin(), pinning->second.end(), std::int64_t{0}) /
                         static_cast<std::int64_t>(whole->second.size());
     const auto pins_each = pinning->second.size() / std::max<std::size_t>(whole->second.size(), 1);
-    const auto pin = pins_each == 1 ? median(pinning->second) : pinned;
-    const auto all = median(whole->second);
-    const auto list = median(listing->second);
+    const auto pin = pins_each == 1 ? upper_median(pinning->second) : pinned;
+    const auto all = upper_median(whole->second);
+    const auto list = upper_median(listing->second);
     return Steps{.pinning = pin,
                  .translating = list - pin,
                  .handing_over = all - list,
-                 .rest = median(std::move(registering)) - all};
+                 .rest = upper_median(std::move(registering)) - all};
   }
   return std::nullopt;
 }

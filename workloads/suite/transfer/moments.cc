@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/median.hh"
+
 namespace longhaul::workloads::transfer {
 namespace {
 
@@ -72,12 +74,7 @@ std::map<std::string, Metric> MomentLog::metrics() const {
   std::map<std::string, Metric> all;
   for (const auto& [name, series] : samples_)
     if (!hidden(series)) all[name] = to_metric(series.samples);
-  if (!saved_.empty()) {
-    auto sorted = saved_;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    all["saved"] = to_metric(static_cast<double>(*middle), sorted.size());
-  }
+  if (!saved_.empty()) all["saved"] = to_metric(static_cast<double>(upper_median(saved_)), saved_.size());
   return all;
 }
 

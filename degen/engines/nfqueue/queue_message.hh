@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "degen/engines/scheduler.hh"
+#include "degen/engines/nfqueue/scheduler.hh"
 
 namespace longhaul::degen {
 

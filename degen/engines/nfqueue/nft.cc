@@ -1,4 +1,4 @@
-#include "degen/engines/nft.hh"
+#include "degen/engines/nfqueue/nft.hh"
 
 #include <new>
 

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "degen/engines/engine.hh"
-#include "degen/engines/nft.hh"
-#include "degen/engines/queue_worker.hh"
+#include "degen/engines/nfqueue/nft.hh"
+#include "degen/engines/nfqueue/queue_worker.hh"
 
 namespace longhaul::degen {
 
 class NfqueueEngine : public Engine {
  public:
-  explicit NfqueueEngine(const WorkerOptions& options) : options_(options) {}
+  explicit NfqueueEngine(const EngineOptions& options) : options_(options) {}
   ~NfqueueEngine() override;
 
   std::string_view name() const override { return "nfqueue"; }
@@ -24,11 +24,17 @@ class NfqueueEngine : public Engine {
   std::vector<std::string> sweep(const std::vector<std::string>& interfaces) override;
 
  private:
-  WorkerOptions options_;
+  EngineOptions options_;
   Nft nft_;
   std::vector<std::unique_ptr<QueueWorker>> workers_;
   bool table_ = false;
 };
+
+namespace nfqueue {
+
+std::unique_ptr<Engine> make_engine(const EngineOptions& options);
+
+}
 
 /// Packets that the kernel dropped before user space saw them, by queue number: text of
 /// /proc/net/netfilter/nfnetlink_queue. Pure.

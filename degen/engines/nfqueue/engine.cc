@@ -1,4 +1,4 @@
-#include "degen/engines/nfqueue.hh"
+#include "degen/engines/nfqueue/engine.hh"
 
 #include <net/if.h>
 
@@ -19,24 +19,25 @@ NfqueueEngine::~NfqueueEngine() {
 }
 
 Result<void> NfqueueEngine::check(const Plan& plan) {
-  for (const auto& queue : plan.queues)
-    if (if_nametoindex(queue.interface.c_str()) == 0)
-      return refuse("{}: there is no such network interface", queue.interface);
+  for (const auto& egress : plan.egresses)
+    if (if_nametoindex(egress.interface.c_str()) == 0)
+      return refuse("{}: there is no such network interface", egress.interface);
   return {};
 }
 
 Result<void> NfqueueEngine::apply(const Plan& plan) {
   if (auto ok = check(plan); !ok) return ok;
   clear();
-  if (plan.queues.empty()) return {};
+  if (plan.empty()) return {};
   try {
     // Listeners first: a rule whose queue nobody holds lets packets pass unimpaired.
-    for (const auto& queue : plan.queues) workers_.push_back(std::make_unique<QueueWorker>(queue, options_));
+    for (const auto& queue : nfqueue::queues_of(plan))
+      workers_.push_back(std::make_unique<QueueWorker>(queue, options_));
   } catch (const std::system_error& e) {
     clear();
     return fail("{}", e.what());
   }
-  if (auto made = nft_.run(plan.ruleset); !made) {
+  if (auto made = nft_.run(nfqueue::ruleset_of(plan)); !made) {
     clear();
     return fail("{} (does this kernel have nf_tables and nft_queue?)", made.error().message);
   }
@@ -76,6 +77,10 @@ std::vector<std::string> NfqueueEngine::sweep(const std::vector<std::string>&) {
     return {};
   }
   return {fmt::format("nft table inet {}", kOwnTable)};
+}
+
+std::unique_ptr<Engine> nfqueue::make_engine(const EngineOptions& options) {
+  return std::make_unique<NfqueueEngine>(options);
 }
 
 std::uint64_t kernel_drops(const std::string& text, std::uint16_t queue) {

@@ -1,4 +1,4 @@
-#include "degen/engines/queue_worker.hh"
+#include "degen/engines/nfqueue/queue_worker.hh"
 
 #include <libmnl/libmnl.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -19,7 +19,7 @@
 
 #include "common/error.hh"
 #include "common/log.hh"
-#include "degen/engines/queue_message.hh"
+#include "degen/engines/nfqueue/queue_message.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -127,7 +127,7 @@ void stay_on_one_processor(const PacketQueue& queue) {
 
 }  // namespace
 
-QueueWorker::QueueWorker(const PacketQueue& queue, const WorkerOptions& options)
+QueueWorker::QueueWorker(const PacketQueue& queue, const EngineOptions& options)
     : queue_(queue),
       options_(options),
       socket_(netfilter_socket()),

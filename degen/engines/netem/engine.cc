@@ -1,4 +1,4 @@
-#include "degen/engines/netem.hh"
+#include "degen/engines/netem/engine.hh"
 
 #include <net/if.h>
 
@@ -35,10 +35,10 @@ std::map<int, QdiscFacts> NetemEngine::roots() {
 
 Result<void> NetemEngine::check(const Plan& plan) {
   const auto present = roots();
-  for (const auto& qdisc : plan.qdiscs) {
-    const int index = index_of(qdisc.interface);
-    if (index == 0) return refuse("{}: there is no such network interface", qdisc.interface);
-    if (auto ok = check_root(qdisc.interface, find(present, index)); !ok) return ok;
+  for (const auto& egress : plan.egresses) {
+    const int index = index_of(egress.interface);
+    if (index == 0) return refuse("{}: there is no such network interface", egress.interface);
+    if (auto ok = check_root(egress.interface, find(present, index)); !ok) return ok;
   }
   return {};
 }
@@ -47,13 +47,14 @@ Result<void> NetemEngine::apply(const Plan& plan) {
   if (auto ok = check(plan); !ok) return ok;
   // What the plan no longer names goes first; what it still names is changed in place and keeps its packets.
   for (const auto& old : applied_) {
-    const bool stays = std::any_of(plan.qdiscs.begin(), plan.qdiscs.end(),
-                                   [&](const auto& q) { return q.interface == old.interface; });
+    const bool stays = std::any_of(plan.egresses.begin(), plan.egresses.end(),
+                                   [&](const auto& egress) { return egress.interface == old.interface; });
     if (!stays) remove(old.interface);
   }
-  applied_ = plan.qdiscs;
+  const auto qdiscs = netem::qdiscs_of(plan);
+  applied_ = qdiscs;
   const auto present = roots();
-  for (const auto& qdisc : plan.qdiscs) {
+  for (const auto& qdisc : qdiscs) {
     const int index = index_of(qdisc.interface);
     const bool ours = judge_root(find(present, index)) == RootState::ours;
     const int error = socket_.request(netem_message(index, qdisc, ours ? QdiscRequest::change : QdiscRequest::create));
@@ -103,6 +104,10 @@ std::vector<std::string> NetemEngine::sweep(const std::vector<std::string>& inte
   for (const auto& interface : interfaces)
     if (remove(interface)) removed.push_back(fmt::format("netem qdisc {:x}: on {}", kOwnHandle, interface));
   return removed;
+}
+
+std::unique_ptr<Engine> netem::make_engine(const EngineOptions&) {
+  return std::make_unique<NetemEngine>();
 }
 
 }  // namespace longhaul::degen

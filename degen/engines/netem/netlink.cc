@@ -1,4 +1,4 @@
-#include "degen/engines/netlink.hh"
+#include "degen/engines/netem/netlink.hh"
 
 #include <netlink/errno.h>
 #include <netlink/handlers.h>

@@ -7,18 +7,14 @@
 
 #include "common/fd.hh"
 #include "degen/engines/engine.hh"
+#include "degen/engines/nfqueue/plan.hh"
 
 namespace longhaul::degen {
-
-struct WorkerOptions {
-  /// Before a packet is due the thread stops sleeping and spins. Sharper, but takes the processor from others.
-  Nanoseconds spin{0};
-};
 
 class QueueWorker {
  public:
   /// Binds the queue. Throws std::system_error: EBUSY when another program holds this queue number.
-  QueueWorker(const PacketQueue& queue, const WorkerOptions& options);
+  QueueWorker(const PacketQueue& queue, const EngineOptions& options);
   QueueWorker(const QueueWorker&) = delete;
   QueueWorker& operator=(const QueueWorker&) = delete;
   /// Lets go of all packets that wait, then gives the queue back.
@@ -35,7 +31,7 @@ class QueueWorker {
   void loop();
 
   PacketQueue queue_;
-  WorkerOptions options_;
+  EngineOptions options_;
   OwnFd socket_;
   OwnFd stop_;
   OwnFd stamps_;

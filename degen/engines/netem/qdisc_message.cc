@@ -1,4 +1,4 @@
-#include "degen/engines/qdisc_message.hh"
+#include "degen/engines/netem/qdisc_message.hh"
 
 #include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "degen/engines/engine.hh"
-#include "degen/engines/netlink.hh"
-#include "degen/engines/qdisc_message.hh"
+#include "degen/engines/netem/netlink.hh"
+#include "degen/engines/netem/qdisc_message.hh"
 
 namespace longhaul::degen {
 
@@ -30,5 +30,11 @@ class NetemEngine : public Engine {
   RouteSocket socket_;
   std::vector<NetemQdisc> applied_;
 };
+
+namespace netem {
+
+std::unique_ptr<Engine> make_engine(const EngineOptions& options);
+
+}
 
 }  // namespace longhaul::degen

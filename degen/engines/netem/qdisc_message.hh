@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/result.hh"
-#include "degen/impairment/plan.hh"
+#include "degen/engines/netem/plan.hh"
 
 namespace longhaul::degen {
 

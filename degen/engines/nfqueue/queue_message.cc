@@ -1,4 +1,4 @@
-#include "degen/engines/queue_message.hh"
+#include "degen/engines/nfqueue/queue_message.hh"
 
 #include <arpa/inet.h>
 #include <libmnl/libmnl.h>

@@ -1,0 +1,51 @@
+#include "degen/engines/netem/plan.hh"
+
+namespace longhaul::degen::netem {
+namespace {
+
+// With a rate, netem never lets a packet leave before the one in front of it (sch_netem.c, netem_enqueue: the last
+// packet's time is the reference). So jitter that keeps the order is asked of it by a rate too high to matter: 30 ns
+// for 1500 bytes.
+constexpr std::uint64_t kOrderKeepingRate = 50'000'000'000;  // bytes/s
+
+NetemQdisc qdisc_of(const Egress& egress) {
+  const auto& direction = egress.direction;
+  NetemQdisc qdisc{.interface = egress.interface, .way = egress.way, .bursts = {}};
+  qdisc.latency = direction.delay;
+  qdisc.jitter = direction.jitter;
+  qdisc.distribution = direction.distribution;
+  qdisc.limit = egress.limit;
+  qdisc.bursts = gilbert(direction);
+  if (!qdisc.bursts) qdisc.loss = kernel_probability(direction.loss);
+  qdisc.duplicate = kernel_probability(direction.duplicate);
+  qdisc.reorder = kernel_probability(direction.reorder);
+  qdisc.rate = static_cast<std::uint64_t>(direction.rate.bits_per_second) / 8;
+  if (direction.rate.bits_per_second > 0 && qdisc.rate == 0) qdisc.rate = 1;
+  if (qdisc.rate == 0 && direction.jitter.count() > 0 && direction.keep_order) qdisc.rate = kOrderKeepingRate;
+  return qdisc;
+}
+
+// It can do all that can be asked for.
+Result<void> check(const Impairment&) {
+  return {};
+}
+
+Footprint footprint(const Plan& plan) {
+  Footprint footprint;
+  for (const auto& egress : plan.egresses) footprint.interfaces.push_back(egress.interface);
+  return footprint;
+}
+
+}  // namespace
+
+std::vector<NetemQdisc> qdiscs_of(const Plan& plan) {
+  std::vector<NetemQdisc> qdiscs;
+  for (const auto& egress : plan.egresses) qdiscs.push_back(qdisc_of(egress));
+  return qdiscs;
+}
+
+Planner planner() {
+  return {.name = "netem", .check = check, .footprint = footprint};
+}
+
+}  // namespace longhaul::degen::netem

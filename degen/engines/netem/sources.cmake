@@ -1,0 +1,2 @@
+set(sources netlink.cc qdisc_message.cc)
+set(libs PkgConfig::nl)

@@ -1,0 +1,56 @@
+#include "degen/engines/nfqueue/plan.hh"
+
+#include <fmt/ranges.h>
+
+namespace longhaul::degen::nfqueue {
+namespace {
+
+std::string quoted(const std::vector<Interface>& interfaces) {
+  std::vector<std::string> names;
+  names.reserve(interfaces.size());
+  for (const auto& interface : interfaces) names.push_back(fmt::format("\"{}\"", interface.name));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Result<void> check(const Impairment& impairment) {
+  for (const auto way : {Way::forward, Way::back})
+    if (impairment.way(way).duplicate.parts > 0)
+      return refuse("duplicate{}: engine nfqueue decides on packets, it cannot make any; use engine netem",
+                    way == Way::forward ? "" : "_back");
+  return {};
+}
+
+Footprint footprint(const Plan& plan) {
+  return {.interfaces = {}, .table = !plan.empty()};
+}
+
+}  // namespace
+
+std::vector<PacketQueue> queues_of(const Plan& plan) {
+  std::vector<PacketQueue> queues;
+  std::uint16_t number = kFirstQueue;
+  for (const auto& egress : plan.egresses)
+    queues.push_back({.number = number++,
+                      .interface = egress.interface,
+                      .way = egress.way,
+                      .direction = egress.direction,
+                      .limit = egress.limit});
+  return queues;
+}
+
+// One table, gone in one transaction. `bypass`: without a listener the packets pass unimpaired.
+std::string ruleset_of(const Plan& plan) {
+  if (plan.empty()) return {};
+  std::string text = fmt::format(
+      "table inet {} {{\n  chain forward {{\n    type filter hook forward priority 0; policy accept;\n", kOwnTable);
+  for (const auto& queue : queues_of(plan))
+    text += fmt::format("    iifname {{ {} }} oifname \"{}\" counter queue flags bypass to {}\n",
+                        quoted(plan.sides.ingress(queue.way)), queue.interface, queue.number);
+  return text + "  }\n}\n";
+}
+
+Planner planner() {
+  return {.name = "nfqueue", .check = check, .footprint = footprint};
+}
+
+}  // namespace longhaul::degen::nfqueue

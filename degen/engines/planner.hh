@@ -1,0 +1,40 @@
+// The deciding half of an engine. Pure: campaigns ask it before anything runs, on machines that impair nothing.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.hh"
+#include "degen/impairment/plan.hh"
+
+namespace longhaul::degen {
+
+/// What a plan's objects leave behind if nobody takes them away.
+struct Footprint {
+  std::vector<std::string> interfaces;  ///< whose root qdisc is degen's
+  bool table = false;                   ///< degen's nft table is there
+};
+
+struct Planner {
+  std::string name;
+  /// Whether the engine can do what is asked; the refusal names engine and axis.
+  Result<void> (*check)(const Impairment& impairment);
+  Footprint (*footprint)(const Plan& plan);
+};
+
+/// Those of all engines, the first is used where none is named. Generated from the list in degen/engines/engines.cmake.
+const std::vector<Planner>& planners();
+/// Throws std::out_of_range where there is no such engine.
+const Planner& planner(std::string_view engine);
+
+std::vector<std::string> engine_names();
+
+/// Whether there is this engine, and whether it can do what is asked.
+Result<void> check_engine(const Impairment& impairment, std::string_view engine);
+
+/// make_plan for what check_engine does not refuse.
+Result<Plan> plan_for(const Impairment& impairment, std::string_view engine, const Sides& sides,
+                      const Lateness& lateness);
+
+}  // namespace longhaul::degen
