@@ -132,7 +132,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{kHead + "series:\n  - {transport: tcp, rival: rxe}\n  - {rival: rxe, transport: tcp}\n",
               "c.yaml:5:5: this entry of series is the same as the one in line 4"},
         Wrong{kHead + "axes: {delay: [0]}\n",
-              "c.yaml:1:1: a cell without transport; give 'transport: tcp' or 'transport: rdma' in series, axes or "
+              "c.yaml:1:1: a cell without transport; give 'transport: tcp' or 'transport: rdma' or 'transport: ucx' or "
+              "'transport: ucx_tcp' in series, axes or "
               "fixed"},
         Wrong{kHead + "series:\n  - {transport: rdma}\n",
               "c.yaml:4:5: transport rdma without provider; name the RDMA driver, such as 'provider: rxe'"},

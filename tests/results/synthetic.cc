@@ -175,20 +175,16 @@ WorkloadSpec transfer_spec() {
   WorkloadSpec transfer;
   transfer.name = "transfer";
   transfer.summary = "getting both ends ready";
-  const auto word = [](const char* name, const char* fallback, const char* transport) {
-    return ParameterSpec{.name = name,
-                         .kind = Kind::choice,
-                         .help = name,
-                         .fallback = Value{fallback},
-                         .choices = {},
-                         .transport = transport};
+  const auto word = [](const char* name, const char* fallback, std::optional<Capability> needs = {}) {
+    return ParameterSpec{
+        .name = name, .kind = Kind::choice, .help = name, .fallback = Value{fallback}, .choices = {}, .needs = needs};
   };
   transfer.parameters = {{.name = "size", .kind = Kind::size, .help = "bytes", .fallback = Value{65536}, .min = 1},
-                         word("direction", "write", ""),
-                         word("protocol", "typical", "rdma"),
-                         word("strategy", "preregistered", "rdma"),
-                         word("reuse", "same", ""),
-                         word("completion", "poll", ""),
+                         word("direction", "write"),
+                         word("protocol", "typical", Capability::registration),
+                         word("strategy", "preregistered", Capability::registration),
+                         word("reuse", "same"),
+                         word("completion", "poll"),
                          {.name = "compute",
                           .kind = Kind::duration,
                           .help = "meanwhile",
