@@ -1,8 +1,11 @@
 // What each policy does that the others do not, and the figures that are known of a real trace.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
+#include "tests/some.hh"
 #include "workloads/registration/simulate/rows.hh"
 #include "workloads/registration/strategy.hh"
 
@@ -113,20 +116,76 @@ TEST(Policies, LazyFindsOnlyWhatItRegistered) {
   EXPECT_EQ(lazy.regions(), 1U);
 }
 
+Row row_of(const fs::path& file, std::string_view policy, std::uint64_t pages) {
+  auto trace = open_trace(file, Format::nasa, {}).value();
+  const SweepOptions options{
+      .strategies = parse_strategies(policy, cost_profiles()).value(), .capacities = {{.pages = pages}}, .threads = 1};
+  return rows_of(sweep(*trace, options).value(), options, cost_profiles()).front();
+}
+
+std::vector<Row> bounds_of(const fs::path& file, std::uint64_t pages) {
+  auto trace = open_trace(file, Format::nasa, {}).value();
+  const SweepOptions options{.strategies = parse_strategies("none", cost_profiles()).value(),
+                             .capacities = {{.pages = pages}},
+                             .offline = true};
+  auto result = sweep(*trace, options).value();
+  return bound_rows(result, options.capacities, cost_profiles());
+}
+
+// The same trace for ten minutes, which is in the tree: every policy's figures, so that a change of any is seen without
+// ../shared, too. They are what the code gave when they were written down, and no paper's.
+class Excerpt : public testing::Test {
+ protected:
+  const fs::path file_ = fs::path{LONGHAUL_SOURCE_DIR} / "tests/registration/traces/nasa_19950801_excerpt.tsv";
+  static constexpr std::uint64_t kPages = 256;
+};
+
+TEST_F(Excerpt, FiguresOfEveryPolicy) {
+  struct Known {
+    const char* policy;
+    double hit_ratio;
+    double cost_saved;
+  };
+  const Known known[] = {
+      {"none", 0.0000, 0.0000},      {"pin-down", 0.5606, 0.3402},    {"fmrd", 0.5572, 0.5175},
+      {"lru", 0.5606, 0.4943},       {"lru-batch", 0.5589, 0.5199},   {"lazy", 0.5606, 0.4943},
+      {"mrrc", 0.6431, 0.5812},      {"mrrc-figure", 0.6481, 0.5849}, {"ucx", 0.5606, 0.4943},
+      {"gds", 0.6667, 0.5922},       {"gds-cost", 0.6431, 0.5670},    {"gdsf", 0.6700, 0.5978},
+      {"gdsf-cost", 0.6532, 0.5781}, {"s3-fifo", 0.6077, 0.5406},     {"sieve", 0.6195, 0.5493},
+      {"w-tinylfu", 0.6162, 0.5463}, {"lhd", 0.6700, 0.5955},         {"rate", 0.6835, 0.6211},
+  };
+  for (const auto& [policy, hit_ratio, cost_saved] : known) {
+    const auto row = row_of(file_, policy, kPages);
+    EXPECT_EQ(row.requests, 594U);
+    EXPECT_NEAR(row.hit_ratio, hit_ratio, 0.0001) << policy;
+    EXPECT_NEAR(row.cost_saved, cost_saved, 0.0001) << policy;
+  }
+  const auto all = parse_strategies("all", cost_profiles()).value();
+  for (const auto& strategy : some(all))
+    EXPECT_TRUE(
+        std::any_of(std::begin(known), std::end(known), [&](const Known& one) { return one.policy == strategy.name; }))
+        << strategy.name << " has no figures here";
+}
+
+TEST_F(Excerpt, Bounds) {
+  const auto bounds = bounds_of(file_, kPages);
+  ASSERT_GE(bounds.size(), 2U);
+  EXPECT_EQ(bounds[0].policy, "belady-size");
+  EXPECT_NEAR(bounds[0].hit_ratio, 0.7054, 0.0001);
+  EXPECT_NEAR(bounds[0].cost_saved, 0.6459, 0.0001);
+  EXPECT_EQ(bounds[1].policy, "pfoo-l");
+  EXPECT_NEAR(bounds[1].hit_ratio, 0.7054, 0.0001);
+  EXPECT_NEAR(bounds[1].cost_saved, 0.6570, 0.0001);
+}
+
 // PAPERS.md, section M: what a prototype gave on this trace, prepared as that section says.
 class Nasa : public testing::Test {
  protected:
-  static Row row(std::string_view policy, std::uint64_t megabytes = 8) {
-    const auto file = fs::path{LONGHAUL_SOURCE_DIR} / "../shared/traces/nasa_19950801.tsv";
-    auto trace = open_trace(file, Format::nasa, {}).value();
-    const SweepOptions options{.strategies = parse_strategies(policy, cost_profiles()).value(),
-                               .capacities = {{.pages = (megabytes << 20) / kPageSize}},
-                               .threads = 1};
-    return rows_of(sweep(*trace, options).value(), options, cost_profiles()).front();
-  }
+  static constexpr std::uint64_t kPages = (8 << 20) / kPageSize;
+  static inline const fs::path kFile = fs::path{LONGHAUL_SOURCE_DIR} / "../shared/traces/nasa_19950801.tsv";
+  static Row row(std::string_view policy) { return row_of(kFile, policy, kPages); }
   void SetUp() override {
-    if (!fs::exists(fs::path{LONGHAUL_SOURCE_DIR} / "../shared/traces/nasa_19950801.tsv"))
-      GTEST_SKIP() << "../shared/traces/nasa_19950801.tsv is not here";
+    if (!fs::exists(kFile)) GTEST_SKIP() << "../shared/traces/nasa_19950801.tsv is not here";
   }
 };
 
@@ -148,17 +207,11 @@ TEST_F(Nasa, OursBeatsThem) {
   EXPECT_GE(best.hit_ratio, 0.85);
   EXPECT_GE(best.cost_saved, 0.72);
   const auto all = parse_strategies("all", cost_profiles()).value();
-  for (const auto& strategy : all) EXPECT_LE(row(strategy.name).cost_saved, best.cost_saved) << strategy.name;
+  for (const auto& strategy : some(all)) EXPECT_LE(row(strategy.name).cost_saved, best.cost_saved) << strategy.name;
 }
 
 TEST_F(Nasa, BoundsToo) {
-  auto trace =
-      open_trace(fs::path{LONGHAUL_SOURCE_DIR} / "../shared/traces/nasa_19950801.tsv", Format::nasa, {}).value();
-  const SweepOptions options{.strategies = parse_strategies("none", cost_profiles()).value(),
-                             .capacities = {{.pages = 2048}},
-                             .offline = true};
-  auto result = sweep(*trace, options).value();
-  const auto bounds = bound_rows(result, options.capacities, cost_profiles());
+  const auto bounds = bounds_of(kFile, kPages);
   ASSERT_FALSE(bounds.empty());
   EXPECT_EQ(bounds[0].policy, "belady-size");
   EXPECT_NEAR(bounds[0].hit_ratio, 0.886, 0.005);
