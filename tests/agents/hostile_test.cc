@@ -221,6 +221,7 @@ TEST_F(Hostile, TenThousandHalfOpenConnections) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   std::atomic<int> opened = 0;
   std::atomic<bool> done = false;
+  std::atomic<int> admitted = 0;
   std::thread attacker{[&] {
     while (opened < 10'000) {
       std::vector<OwnFd> idle;
@@ -231,12 +232,19 @@ TEST_F(Hostile, TenThousandHalfOpenConnections) {
         ++opened;
       }
       if (idle.empty()) break;
-      if (opened >= 10'000) std::this_thread::sleep_for(500ms);  // all of them, open at once
+      if (opened < 10'000) continue;
+      // All of them are open at once, until a newcomer has come and gone: of two the second began after that.
+      const auto enough = admitted + 2;
+      const auto deadline = Clock::now() + 30s;
+      while (admitted < enough && Clock::now() < deadline) std::this_thread::sleep_for(1ms);
+      EXPECT_GE(admitted, enough);
     }
     done = true;
   }};
-  newcomer();
-  while (!done) newcomer();
+  do {
+    newcomer();
+    ++admitted;
+  } while (!done);
   attacker.join();
   EXPECT_EQ(opened, 10'000);
   EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);

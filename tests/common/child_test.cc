@@ -75,8 +75,16 @@ TEST(Child, HandsDescriptorsOver) {
 }
 
 TEST(Child, TerminateEscalates) {
-  Child child{shell("trap '' TERM; while :; do sleep 1; done")};
-  ::usleep(100'000);  // let the trap be set
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const OwnFd read_end{ends[0]};
+  OwnFd write_end{ends[1]};
+  auto options = shell("trap '' TERM; echo set >&7; while :; do sleep 1; done");
+  options.descriptors = {{write_end.get(), 7}};
+  Child child{options};
+  write_end.reset();
+  char buffer[8];
+  ASSERT_EQ(::read(read_end.get(), buffer, sizeof buffer), 4) << "the trap was not set";
   const auto ended = child.terminate(milliseconds{100});
   EXPECT_EQ(ended.signal, SIGKILL);
   EXPECT_FALSE(child.running());

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/orchestrator/fixture.hh"
+#include "tests/some.hh"
 #include "workloads/suite/catalog.hh"
 
 namespace longhaul::orchestrator {
@@ -374,14 +375,18 @@ Result<Campaign> ready(const std::string& name) {
 }
 
 TEST(ReadyCampaigns, AllAreUnderstoodAndCanBeDone) {
+  int seen = 0;
   for (const auto& entry : std::filesystem::directory_iterator{std::string{LONGHAUL_SOURCE_DIR} + "/campaigns"}) {
+    ++seen;
     const auto campaign = ready(entry.path().filename());
     ASSERT_TRUE(campaign) << campaign.error().message;
     const auto cells = expand(*campaign);
     ASSERT_TRUE(cells) << cells.error().message;
     EXPECT_GE(campaign->repeat.min, 6) << entry.path();  // else no interval
-    for (const auto& cell : *cells) EXPECT_EQ(cell.unsupported, "") << entry.path() << " " << describe(*campaign, cell);
+    for (const auto& cell : some(*cells))
+      EXPECT_EQ(cell.unsupported, "") << entry.path() << " " << describe(*campaign, cell);
   }
+  EXPECT_GT(seen, 5) << "campaigns/ holds more than that";
 }
 
 TEST(QuickCampaign, Has32CellsWithTheRealCatalog) {

@@ -11,6 +11,7 @@
 #include "tests/orchestrator/copies.hh"
 #include "tests/orchestrator/fake.hh"
 #include "tests/orchestrator/fixture.hh"
+#include "tests/some.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -115,7 +116,7 @@ TEST_F(Sealed, MakesEveryRunOnceAndKeepsWhatItSaid) {
 TEST_F(Sealed, OrdersTellAllThatACopyNeeds) {
   ASSERT_TRUE(session());
   std::map<int, std::set<std::uint64_t>> seeds;
-  for (const auto& order : copies_.orders) {
+  for (const auto& order : some(copies_.orders)) {
     EXPECT_EQ(order.campaign_file, "c.yaml");
     EXPECT_EQ(order.campaign_text, kText);
     EXPECT_EQ(order.clock, "virtual");
@@ -295,7 +296,7 @@ TEST_F(Sealed, WhatIsKnownAsImpossibleIsRecordedWithoutACopy) {
   cells_[3].unsupported = "siw has no such thing";
   ASSERT_TRUE(session());
   EXPECT_EQ(journal_.runs.size(), 7U);
-  for (const auto& order : copies_.orders) EXPECT_NE(order.cell_id, cells_[3].id);
+  for (const auto& order : some(copies_.orders)) EXPECT_NE(order.cell_id, cells_[3].id);
   EXPECT_EQ(journal_.runs.at(0).status, Status::unsupported);
 }
 

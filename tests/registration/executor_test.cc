@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "tests/some.hh"
 #include "workloads/registration/strategy.hh"
 
 namespace longhaul::registration {
@@ -163,7 +164,7 @@ TEST(Executor, PiecesAreRegisteredWhateverThePolicyDoes) {
           ASSERT_TRUE(executor.complete(lease)) << strategy.name;
         }
         for (const auto& lease : leases) {
-          for (const auto& piece : lease.pieces()) {
+          for (const auto& piece : some(lease.pieces())) {
             const auto& region = adapter.live.at(piece.keys.local);
             ASSERT_LE(region.first, piece.pages.first) << strategy.name;
             ASSERT_GE(region.end(), piece.pages.end()) << strategy.name;

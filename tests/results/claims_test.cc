@@ -6,6 +6,7 @@
 #include "results/claims/check.hh"
 #include "results/claims/judge.hh"
 #include "results/claims/wan.hh"
+#include "tests/some.hh"
 #include "workloads/suite/catalog.hh"
 
 namespace longhaul::results {
@@ -116,7 +117,7 @@ class Claims : public ::testing::Test {
   }
 
   std::vector<Finding> findings(const std::string& id) {
-    for (const auto& one : check_claims(summary_, vocabulary_, wan_claims()))
+    for (const auto& one : some(check_claims(summary_, vocabulary_, wan_claims())))
       if (one.claim->id == id) return one.findings;
     return {};
   }
@@ -128,13 +129,13 @@ class Claims : public ::testing::Test {
 };
 
 TEST_F(Claims, WithoutCellsNothingIsSaid) {
-  for (const auto& one : check_claims(summary_, vocabulary_, wan_claims())) EXPECT_THAT(one.findings, IsEmpty());
+  for (const auto& one : some(check_claims(summary_, vocabulary_, wan_claims()))) EXPECT_THAT(one.findings, IsEmpty());
   EXPECT_THAT(to_text(check_claims(summary_, vocabulary_, wan_claims()), summary_),
               HasSubstr("No cells of this campaign speak of W1, W2"));
 }
 
 TEST_F(Claims, EveryClaimNamesAWorkloadAMetricAndAnAxisThatExist) {
-  for (const auto& claim : wan_claims()) {
+  for (const auto& claim : some(wan_claims())) {
     EXPECT_NE(vocabulary_.metric(claim.workload, claim.metric), nullptr) << claim.id;
     EXPECT_TRUE(claim.x == "delay" || vocabulary_.parameter(claim.workload, claim.x) != nullptr) << claim.id;
     for (const auto* text : {&claim.source, &claim.statement, &claim.criterion})

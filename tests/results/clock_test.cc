@@ -14,6 +14,7 @@
 #include "results/summary/processor.hh"
 #include "tests/results/synthetic.hh"
 #include "tests/results/temporary.hh"
+#include "tests/some.hh"
 
 namespace longhaul::results {
 namespace {
@@ -47,7 +48,7 @@ TEST(Clock, IsTheCellsAndTheSummarys) {
   EXPECT_EQ(clock_of(summed(host_one())), "host");
   const auto summary = summed(virtual_one());
   EXPECT_EQ(clock_of(summary), "virtual");
-  for (const auto& cell : summary.cells) {
+  for (const auto& cell : some(summary.cells)) {
     EXPECT_TRUE(cell.virtual_clock && cell.emulated);
     EXPECT_FALSE(noisy(cell));
   }
@@ -58,15 +59,15 @@ TEST(Clock, IsTheCellsAndTheSummarys) {
 
 TEST(Clock, RunsThatAreAllTheSameHaveAnIntervalWithoutWidth) {
   const auto summary = summed(virtual_one());
-  for (const auto& cell : summary.cells) {
+  for (const auto& cell : some(summary.cells)) {
     const auto* latency = cell.metric("latency");
     ASSERT_TRUE(latency->interval);
     EXPECT_EQ(latency->interval->low, latency->median);
     EXPECT_EQ(latency->interval->high, latency->median);
     EXPECT_EQ(precision(latency->values), 0.0);
   }
-  for (const auto& pairing : pair_transports(summary.cells, synthetic::vocabulary()))
-    for (const auto& point : pairing.points) {
+  for (const auto& pairing : some(pair_transports(summary.cells, synthetic::vocabulary())))
+    for (const auto& point : some(pairing.points)) {
       EXPECT_EQ(point.ratio.interval->low, point.ratio.interval->high);
       EXPECT_NE(point.advantage, Advantage::unknown);
     }
@@ -84,7 +85,7 @@ TEST(Clock, HasAColumnAndIsNoParameter) {
 TEST(Clock, CellsOfDifferentClocksAreNeverPooledNorCompared) {
   const auto summary = summed(mixed());
   EXPECT_EQ(summary.cells.size(), 16U);
-  for (const auto& cell : summary.cells) EXPECT_EQ(cell.usable, 6);
+  for (const auto& cell : some(summary.cells)) EXPECT_EQ(cell.usable, 6);
   const auto clock_of_cell = [&](const std::string& id) {
     for (const auto& cell : summary.cells)
       if (cell.cell_id == id) return cell.virtual_clock;
@@ -93,7 +94,7 @@ TEST(Clock, CellsOfDifferentClocksAreNeverPooledNorCompared) {
   const auto pairings = pair_transports(summary.cells, synthetic::vocabulary());
   EXPECT_EQ(pairings.size(), 4U);
   for (const auto& pairing : pairings)
-    for (const auto& point : pairing.points)
+    for (const auto& point : some(pairing.points))
       EXPECT_EQ(clock_of_cell(point.rdma_cell), clock_of_cell(point.sockets_cell));
   std::vector<std::string> groups;
   for (const auto& one : check_claims(summary, synthetic::vocabulary(), all_claims()))
@@ -174,7 +175,7 @@ TEST(Clock, GoesThroughTheStore) {
   const auto store = Store::open(scratch.path(), OpenMode::read);
   EXPECT_EQ(store->manifest()->virtual_clock->qemu, campaign.manifest.virtual_clock->qemu);
   const auto runs = store->runs();
-  for (const auto& run : *runs) EXPECT_EQ(samples_digest(run), run.virtual_clock->digest);
+  for (const auto& run : some(*runs)) EXPECT_EQ(samples_digest(run), run.virtual_clock->digest);
   EXPECT_EQ((*runs)[0].virtual_clock->digest, runs->at(8).virtual_clock->digest);  // the cell's second run
 }
 

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <optional>
+#include <stdexcept>
+
 #include "common/child.hh"
 #include "common/frame.hh"
 
@@ -16,6 +19,46 @@ const std::string kBench = std::string{LONGHAUL_BINARY_DIR} + "/bin/longhaul-ben
 CommandOutput bench(const std::string& arguments) {
   return run_command({"/bin/sh", "-c", kBench + " " + arguments + " 2>&1"});
 }
+
+// A server under supervision, which has told its port.
+class Supervised {
+ public:
+  explicit Supervised(const std::vector<std::string>& more = {}) {
+    int fds[2];
+    if (::pipe(fds) != 0) throw std::runtime_error("no pipe");
+    reader_ = OwnFd{fds[0]};
+    const OwnFd writer{fds[1]};
+    std::vector<std::string> arguments{kBench, "latency", "--listen", "--bind", "127.0.0.1", "--port", "0"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    server.emplace(ChildOptions{.arguments = arguments,
+                                .descriptors = {{writer.get(), 3}},
+                                .environment = {"LONGHAUL_EVENT_FD=3"},
+                                .working_directory = {}});
+  }
+  // Its next event; "end" when there is none any more.
+  std::string next() {
+    std::string frame;
+    char buffer[65536];
+    while (!decoder_.next(frame)) {
+      const auto got = ::read(reader_.get(), buffer, sizeof buffer);
+      if (got <= 0) return "end";
+      EXPECT_TRUE(decoder_.feed({buffer, static_cast<std::size_t>(got)}));
+    }
+    return frame;
+  }
+  // Waits until it listens.
+  std::string port() {
+    const auto ready = next();
+    EXPECT_THAT(ready, HasSubstr(R"("kind":"ready")"));
+    const auto at = ready.find("\"port\":") + 7;
+    return ready.substr(at, ready.find_first_of(",}", at) - at);
+  }
+  std::optional<Child> server;
+
+ private:
+  OwnFd reader_;
+  FrameDecoder decoder_;
+};
 
 TEST(Bench, SaysWhatItIs) {
   EXPECT_THAT(bench("--version").out, HasSubstr("0.1.0"));
@@ -83,71 +126,39 @@ TEST(Bench, FailuresHaveAnotherCodeAndAreJsonToo) {
 }
 
 TEST(Bench, AServerIsSupervisedAndItsPortAndRecordCome) {
-  int fds[2];
-  ASSERT_EQ(::pipe(fds), 0);
-  const OwnFd reader{fds[0]};
-  OwnFd writer{fds[1]};
-  Child server{{.arguments = {kBench, "latency", "--listen", "--bind", "127.0.0.1", "--port", "0"},
-                .descriptors = {{writer.get(), 3}},
-                .environment = {"LONGHAUL_EVENT_FD=3"},
-                .working_directory = {}}};
-  writer.reset();
-  FrameDecoder decoder;
-  const auto next = [&] {
-    std::string frame;
-    char buffer[65536];
-    while (!decoder.next(frame)) {
-      const auto got = ::read(reader.get(), buffer, sizeof buffer);
-      if (got <= 0) return std::string{"end"};
-      EXPECT_TRUE(decoder.feed({buffer, static_cast<std::size_t>(got)}));
-    }
-    return frame;
-  };
-  const auto ready = next();
-  ASSERT_THAT(ready, HasSubstr(R"("kind":"ready")"));
-  const auto at = ready.find("\"port\":") + 7;
-  const auto port = ready.substr(at, ready.find_first_of(",}", at) - at);
-  const auto client = bench("latency --connect 127.0.0.1:" + port +
+  Supervised supervised;
+  const auto client = bench("latency --connect 127.0.0.1:" + supervised.port() +
                             " --transport tcp --duration 20ms --warmup 1ms --json --verify --size 100B");
   EXPECT_TRUE(client.exit.ok()) << client.out;
   for (const auto* word : {R"("p50")", R"("client")", R"("server")", R"("verify":1)"})
     EXPECT_THAT(client.out, HasSubstr(word));
-  EXPECT_THAT(next(), HasSubstr("window_start"));
-  EXPECT_THAT(next(), HasSubstr("window_stop"));
-  EXPECT_THAT(next(), HasSubstr(R"("kind":"record")"));
-  EXPECT_EQ(next(), "end");
-  const auto exit = server.wait(std::chrono::seconds{5});
+  EXPECT_THAT(supervised.next(), HasSubstr("window_start"));
+  EXPECT_THAT(supervised.next(), HasSubstr("window_stop"));
+  EXPECT_THAT(supervised.next(), HasSubstr(R"("kind":"record")"));
+  EXPECT_EQ(supervised.next(), "end");
+  const auto exit = supervised.server->wait(std::chrono::seconds{5});
   ASSERT_TRUE(exit);
   EXPECT_TRUE(exit->ok());
 }
 
 TEST(Bench, CtrlCEndsAServerCleanly) {
-  Child server{{.arguments = {kBench, "latency", "--listen", "--bind", "127.0.0.1", "--port", "0", "--json"},
-                .descriptors = {},
-                .environment = {},
-                .working_directory = {}}};
-  usleep(100'000);
-  server.send_signal(SIGINT);
-  const auto exit = server.wait(std::chrono::seconds{5});
+  Supervised supervised{{"--json"}};
+  EXPECT_NE(supervised.port(), "0");
+  supervised.server->send_signal(SIGINT);
+  const auto exit = supervised.server->wait(std::chrono::seconds{5});
   ASSERT_TRUE(exit);
   EXPECT_EQ(exit->code.value_or(-1), 130) << exit->text();
 }
 
 TEST(Bench, ATableForPeople) {
-  Child server{{.arguments = {kBench, "latency", "--listen", "--bind", "127.0.0.1", "--port", "17470", "--once"},
-                .descriptors = {},
-                .environment = {},
-                .working_directory = {}}};
-  CommandOutput output;
-  for (int i = 0; i < 50; ++i) {
-    output = bench("latency --connect 127.0.0.1:17470 --transport tcp --duration 20ms --completion event");
-    if (output.exit.ok()) break;
-    usleep(50'000);
-  }
+  Supervised supervised{{"--once"}};
+  const auto output =
+      bench("latency --connect 127.0.0.1:" + supervised.port() + " --transport tcp --duration 20ms --completion event");
+  EXPECT_TRUE(output.exit.ok()) << output.out;
   for (const auto* word :
        {"p99.99", "min", "64B", "[us]", "MTU", "congestion control", "CPU of the server", "half of the round trip"})
     EXPECT_THAT(output.out, HasSubstr(word));
-  server.wait(std::chrono::seconds{5});
+  EXPECT_TRUE(supervised.server->wait(std::chrono::seconds{5})) << "one client was to be served";
 }
 
 }  // namespace

@@ -48,11 +48,10 @@ TEST(Frequency, IsCyclesByTheTimeUsed) {
   EXPECT_DOUBLE_EQ(*frequency({.process_user = 60, .process_system = 40, .process_cycles = 250}), 2.5);
 }
 
-Attempt<ClientResult> load(std::uint16_t port, Parameters parameters) {
+Attempt<ClientResult> load(std::uint16_t port, Parameters parameters, Events&& events = {}) {
   parameters.try_emplace("alone", 60'000'000);
   parameters.try_emplace("work", 3'000'000);
   parameters.try_emplace("duration", 150'000'000);
-  Events events;
   return run_client(towards(port, quick(std::move(parameters))), *find_workload("cpu_load"), *find_runner("cpu_load"),
                     events, -1);
 }
@@ -83,9 +82,10 @@ TEST(CpuLoad, FortyClientsAreTheDefault) {
 TEST(CpuLoad, ClientsOnTwoNodesAreServedTogether) {
   ServerThread server;
   const Parameters both{{"clients", 6}, {"client_nodes", 2}};
-  auto first = std::async(std::launch::async, [&] { return load(server.port(), both); });
+  Watch watch;
+  auto first = std::async(std::launch::async, [&] { return load(server.port(), both, std::move(watch.events())); });
   // Whoever comes with other options while the second one is awaited is sent away.
-  std::this_thread::sleep_for(std::chrono::milliseconds{100});
+  ASSERT_TRUE(watch.saw(BenchEventKind::ready));
   const auto stranger = load(server.port(), {{"clients", 2}});
   ASSERT_FALSE(stranger);
   EXPECT_THAT(stranger.error().message, HasSubstr("the server awaits 2 clients of a cpu_load with other options"));
@@ -115,11 +115,12 @@ TEST(CpuLoad, TooFewRunsOfTheApplicationAreSaid) {
 
 TEST(CpuLoad, AServerThatVanishesIsNoticed) {
   auto server = std::make_unique<ServerThread>();
+  Watch watch;
   std::thread end{[&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds{500});
+    EXPECT_TRUE(watch.saw(BenchEventKind::window_start));
     server->end();
   }};
-  const auto result = load(server->port(), {{"duration", 10'000'000'000}});
+  const auto result = load(server->port(), {{"duration", 10'000'000'000}}, std::move(watch.events()));
   end.join();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().status, Status::failed);

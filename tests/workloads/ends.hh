@@ -2,10 +2,13 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include "common/frame.hh"
@@ -40,6 +43,38 @@ inline std::vector<BenchEvent> read_events(int fd) {
   for (std::string frame; decoder.next(frame);) events.push_back(*bench_event_from_json(frame));
   return events;
 }
+
+/// A supervisor's end of a run's events, for tests that act when the run has come to a point.
+class Watch {
+ public:
+  Watch() {
+    int fds[2];
+    if (::pipe(fds) != 0) throw std::runtime_error("no pipe");
+    reader_ = OwnFd{fds[0]};
+    events_ = Events{OwnFd{fds[1]}};
+  }
+  /// For the run's side.
+  Events& events() { return events_; }
+  /// Waits for such an event, 20 s at most; false where none came.
+  bool saw(BenchEventKind kind) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+    for (std::string frame;;) {
+      while (decoder_.next(frame))
+        if (const auto event = bench_event_from_json(frame); event && event->kind == kind) return true;
+      pollfd fd{reader_.get(), POLLIN, 0};
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      if (left.count() <= 0 || ::poll(&fd, 1, static_cast<int>(left.count())) <= 0) return false;
+      char buffer[4096];
+      const auto got = ::read(reader_.get(), buffer, sizeof buffer);
+      if (got <= 0 || !decoder_.feed({buffer, static_cast<std::size_t>(got)})) return false;
+    }
+  }
+
+ private:
+  OwnFd reader_;
+  Events events_;
+  FrameDecoder decoder_;
+};
 
 inline Parameters quick(Parameters more = {}) {
   more.try_emplace("duration", 20'000'000);

@@ -167,14 +167,14 @@ TEST_P(Faults, AServerSurvivesAClientThatVanishes) {
 TEST_P(Faults, CtrlCEndsAClient) {
   const StopSwitch stop;
   ServerThread server;
+  Watch watch;
   std::thread presser{[&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    EXPECT_TRUE(watch.saw(BenchEventKind::window_start));
     stop.press();
   }};
-  Events events;
   EXPECT_THROW((void)run_latency(
                    towards(server.port(), quick({{"completion", GetParam()}, {"duration", 60'000 * kMillisecond}})),
-                   events, stop.fd()),
+                   watch.events(), stop.fd()),
                Interrupted);
   presser.join();
 }

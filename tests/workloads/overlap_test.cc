@@ -141,13 +141,13 @@ INSTANTIATE_TEST_SUITE_P(Progress, OverlapRun, testing::Values("inline", "thread
 
 TEST(OverlapRunFaults, AServerThatVanishesIsNoticedByTheHelperToo) {
   auto server = std::make_unique<ServerThread>();
+  Watch watch;
   std::thread end{[&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds{300});
+    EXPECT_TRUE(watch.saw(BenchEventKind::window_start));
     server->end();
   }};
-  Events events;
   const auto result = run_client(towards(server->port(), quick({{"duration", 10'000'000'000}, {"progress", "thread"}})),
-                                 *find_workload("overlap"), *find_runner("overlap"), events, -1);
+                                 *find_workload("overlap"), *find_runner("overlap"), watch.events(), -1);
   end.join();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().status, Status::failed);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <regex>
 
+#include "tests/some.hh"
 #include "workloads/harness/runner.hh"
 #include "workloads/suite/catalog.hh"
 #include "workloads/suite/runners.hh"
@@ -24,7 +25,7 @@ Attempt<ConnectionPlan> plan(Parameters given, std::string_view transport) {
 
 TEST(Catalog, EveryWorkloadHasARunnerAndAHeadline) {
   ASSERT_EQ(runners().size(), catalog().size());
-  for (const auto& spec : catalog()) {
+  for (const auto& spec : some(catalog())) {
     const auto* runner = find_runner(spec.name);
     ASSERT_NE(runner, nullptr) << spec.name;
     EXPECT_EQ(runs_alone(spec), static_cast<bool>(runner->local)) << spec.name;
@@ -36,7 +37,7 @@ TEST(Catalog, EveryWorkloadHasARunnerAndAHeadline) {
 }
 
 TEST(Catalog, DefaultsAreWithinTheirOwnRange) {
-  for (const auto& spec : catalog()) {
+  for (const auto& spec : some(catalog())) {
     for (const auto& parameter : spec.parameters) {
       EXPECT_TRUE(!parameter.fallback || check_value(parameter, *parameter.fallback))
           << spec.name << " " << parameter.name;
@@ -115,7 +116,7 @@ TEST(Complete, RefusesStrangersAndBadValues) {
 }
 
 TEST(Catalog, EveryWorkloadHasAPageThatNamesItsParametersAndMetrics) {
-  for (const auto& spec : catalog()) {
+  for (const auto& spec : some(catalog())) {
     const auto page = std::string{LONGHAUL_SOURCE_DIR} + "/docs/workloads/" + spec.name + ".md";
     std::ifstream in{page};
     ASSERT_TRUE(in) << page << " is missing";
