@@ -228,9 +228,9 @@ TEST_F(CompactLab, KillingDegenLeavesAnUnimpairedRouter) {
   for (const std::string engine : {"netem", "nfqueue"}) {
     applied("--delay 20ms --engine " + engine, 1);
     ASSERT_TRUE(lab().signal("router", "KILL", "degen serve "));
-    std::this_thread::sleep_for(3s);
-    EXPECT_EQ(lab().must("router", "tc qdisc show | grep -c netem; true"), "0\n");
-    EXPECT_EQ(lab().must("router", "nft list tables | grep -c degen; true"), "0\n");
+    lab().must("router", wait_until("! tc qdisc show | grep -q netem") + "! tc qdisc show | grep netem");
+    lab().must("router", wait_until("! nft list tables | grep -q degen") + "! nft list tables | grep degen");
+    lab().must("router", wait_until("degen show >/dev/null 2>&1"));  // the next one, which its supervisor starts
     EXPECT_NE(lab().must("router", "degen show").find("nothing is applied"), std::string::npos);
   }
 }
@@ -238,8 +238,7 @@ TEST_F(CompactLab, KillingDegenLeavesAnUnimpairedRouter) {
 TEST_F(CompactLab, ALostClientLeavesAnUnimpairedRouter) {
   applied("--delay 20ms", 1);
   ASSERT_TRUE(lab().signal("router", "KILL", "degen apply "));
-  std::this_thread::sleep_for(500ms);
-  EXPECT_EQ(lab().must("router", "tc qdisc show | grep -c netem; true"), "0\n");
+  lab().must("router", wait_until("! tc qdisc show | grep -q netem") + "! tc qdisc show | grep netem");
 }
 
 TEST_F(CompactLab, ForeignQdiscsAreNamedAndLeftAlone) {
@@ -318,9 +317,14 @@ TEST_F(CompactLab, AKilledAgentComesBack) {
   EXPECT_EQ(lab().must("client", listening), "1\n");
   const auto before = lab().processes("client", "longhaul-agent --node client ");
   ASSERT_TRUE(lab().signal("client", "KILL", "longhaul-agent --node client "));
-  std::this_thread::sleep_for(2s);
+  auto now = before;
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while ((now == before || now.empty()) && std::chrono::steady_clock::now() < deadline)
+    now = lab().processes("client", "longhaul-agent --node client ");
+  EXPECT_NE(now, before);
+  EXPECT_NE(now, "");
+  lab().must("client", wait_until("[ $(" + std::string{listening} + ") = 1 ]"));
   EXPECT_EQ(lab().must("client", listening), "1\n");
-  EXPECT_NE(lab().processes("client", "longhaul-agent --node client "), before);
 }
 
 }  // namespace
