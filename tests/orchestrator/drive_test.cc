@@ -4,12 +4,14 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "tests/orchestrator/fake.hh"
 #include "tests/orchestrator/fixture.hh"
+#include "tests/some.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -101,13 +103,13 @@ TEST_F(Drive, ClientsLearnTheClocksOfServersOnOtherMachines) {
 
 TEST_F(Drive, OneMachineHasOneClock) {
   ASSERT_TRUE(session());
-  for (const auto& request : world_.told) EXPECT_FALSE(request.server_clock);
+  for (const auto& request : some(world_.told)) EXPECT_FALSE(request.server_clock);
 }
 
 TEST_F(Drive, RecordsSayWhatThePathWas) {
   world_.lateness = 300'000;
   ASSERT_TRUE(session());
-  for (const auto& run : journal_.runs) {
+  for (const auto& run : some(journal_.runs)) {
     ASSERT_TRUE(run.path);
     const auto impaired = run.parameters.contains("delay");
     EXPECT_EQ(run.path->forward.asked, impaired ? 5'000'000 : 0);
@@ -153,25 +155,28 @@ TEST_F(Drive, RefusesWhatCannotBeMadeRightAndTriesABoundedNumberOfTimes) {
 }
 
 TEST_F(Drive, RepeatsARunDuringWhichTheDelayDrifted) {
-  bool once = true;
+  std::string victim;
   world_.behave = [&](const std::string& id) {
-    const bool drifts = once && world_.impaired && world_.started.size() > 1 && id == world_.started.back();
-    return Behaviour{.drift = drifts ? (once = false, 400'000) : 0};
+    if (victim.empty() && world_.impaired) victim = id;
+    return Behaviour{.drift = id == victim ? 400'000 : 0};
   };
-  world_.on_start = [](const auto&) {};
   ASSERT_TRUE(session());
   expect_complete();
+  ASSERT_EQ(journal_.runs.size(), 9U);
+  std::vector<RunRecord> refused;
+  std::copy_if(journal_.runs.begin(), journal_.runs.end(), std::back_inserter(refused),
+               [](const RunRecord& run) { return run.status == Status::refused; });
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_EQ(refused[0].run_id, victim);
+  EXPECT_THAT(refused[0].message, HasSubstr("client to server: asked for 5.000 ms, achieved 5.400 ms"));
+  EXPECT_FALSE(refused[0].path->within_tolerance);
 }
 
 TEST_F(Drive, ARunWithoutItsImpairmentIsRefusedAndRepeated) {
-  int lost = 0;
-  std::set<std::string> asked;
-  world_.on_start = [&](const std::string&) {
-    if (world_.impaired && lost == 0) {
-      ++lost;
-      world_.impaired = false;
-      world_.applied.clear();
-    }
+  std::string victim;
+  world_.behave = [&](const std::string& id) {
+    if (victim.empty() && world_.impaired) victim = id;
+    return Behaviour{.loses_wan = id == victim};
   };
   ASSERT_TRUE(session());
   expect_complete();
@@ -180,6 +185,7 @@ TEST_F(Drive, ARunWithoutItsImpairmentIsRefusedAndRepeated) {
   for (const auto& run : journal_.runs)
     if (run.status == Status::refused) {
       ++refused;
+      EXPECT_EQ(run.run_id, victim);
       EXPECT_EQ(run.message, "the router lost its impairment during the run");
       EXPECT_FALSE(run.path->within_tolerance);
     }
@@ -255,7 +261,7 @@ TEST_F(Drive, AnAgentThatStaysAwayEndsTheCampaignWhichCanBeResumed) {
   EXPECT_EQ(journal_.manifest.finished, 0);
   const auto finished = journal_.runs;
   world_.unreachable.clear();
-  world_.behave = [](const auto&) { return Behaviour{}; };
+  world_.behave = nullptr;
   ASSERT_TRUE(session());
   expect_complete();
 }
@@ -331,7 +337,7 @@ TEST_F(Drive, ARouterThatRefusesFailsItsCellsNotTheCampaign) {
   world_.refuses_to_apply = true;
   ASSERT_TRUE(session());
   EXPECT_EQ(good_runs().size(), 0U);
-  for (const auto& run : journal_.runs) {
+  for (const auto& run : some(journal_.runs)) {
     EXPECT_EQ(run.status, Status::failed);
     EXPECT_THAT(run.message, HasSubstr("qdisc that is not ours"));
   }
@@ -404,7 +410,7 @@ TEST_F(DriveAlone, NeedsNoPathAndTouchesNoRouter) {
     EXPECT_EQ(run.nodes.at("client").role, Role::local);
     EXPECT_EQ(headline(run, campaign_.experiments.front().workload), 1000);
   }
-  for (const auto& start : world_.alone) {
+  for (const auto& start : some(world_.alone)) {
     EXPECT_EQ(start.role, Role::local);
     EXPECT_EQ(start.transport + start.device + start.bind, "");
   }

@@ -1,5 +1,9 @@
 #include "tests/orchestrator/fake.hh"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
 #include "orchestrator/run/pending.hh"
 
 namespace longhaul::orchestrator::testing {
@@ -85,7 +89,10 @@ class FakeControl : public NodeControl {
     degen::Reply reply;
     reply.ok = true;
     if (request.kind == degen::RequestKind::apply) {
-      if (world_.refuses_to_apply) co_return fail("degen: eth0 has a qdisc that is not ours");
+      if (world_.refuses_to_apply) {
+        ++world_.fired["refuses_to_apply"];
+        co_return fail("degen: eth0 has a qdisc that is not ours");
+      }
       ++world_.applies;
       world_.applied = request.parameters;
       world_.impaired = !request.parameters.empty();
@@ -95,6 +102,7 @@ class FakeControl : public NodeControl {
     if (request.kind == degen::RequestKind::clear) {
       if (world_.refuses_to_clear > 0) {
         --world_.refuses_to_clear;
+        ++world_.fired["refuses_to_clear"];
         co_return fail("agent {}: degen: cannot connect to the socket that it listens at", node_.name);
       }
       ++world_.clears;
@@ -113,7 +121,7 @@ class FakeControl : public NodeControl {
  private:
   // What happens when a client has its server, or a workload is alone.
   void run(const std::string& run_id, bool alone) {
-    const auto behaviour = world_.behave(run_id);
+    const auto behaviour = world_.behaviour_of(run_id);
     world_.started.push_back(run_id);
     world_.on_start(run_id);
     push(run_id, event(BenchEventKind::ready, 0));
@@ -131,7 +139,8 @@ class FakeControl : public NodeControl {
       return;
     }
     world_.drift = behaviour.drift;
-    if (behaviour.loses_wan) {
+    if (behaviour.loses_wan && world_.impaired) {
+      ++world_.fired["loses_wan"];
       world_.impaired = false;
       world_.applied.clear();
     }
@@ -183,6 +192,33 @@ Attachment attachment(const char* netdev, std::string address, const char* provi
 
 }  // namespace
 
+FakeTestbed::~FakeTestbed() {
+  const auto never = [&](const std::string& what) { ADD_FAILURE() << "the test's fault never came about: " << what; };
+  const auto unless_fired = [&](bool armed, const char* what) {
+    if (armed && !fired.contains(what)) never(what);
+  };
+  unless_fired(lateness != 0, "lateness");
+  unless_fired(refuses_to_apply, "refuses_to_apply");
+  unless_fired(refuses_to_clear > 0, "refuses_to_clear");
+  unless_fired(!unreachable.empty(), "unreachable");
+  unless_fired(!wrong.empty(), "wrong");
+  const auto of_runs = {"status", "kills_agent", "loses_wan", "drift", "hangs"};
+  if (misbehaves_ &&
+      std::none_of(of_runs.begin(), of_runs.end(), [&](const char* what) { return fired.contains(what); }))
+    never("behave");
+}
+
+// What is seen only later is counted where it is seen: loses_wan by the run, drift by the router's report.
+Behaviour FakeTestbed::behaviour_of(const std::string& run_id) {
+  if (!behave) return {};
+  misbehaves_ = true;
+  const auto how = behave(run_id);
+  if (how.status != Status::ok) ++fired["status"];
+  if (how.kills_agent) ++fired["kills_agent"];
+  if (how.hangs) ++fired["hangs"];
+  return how;
+}
+
 FakeTestbed::FakeTestbed() {
   testbed.topology = "fake";
   add_client("client", "10.10.0.1", "10.11.0.1");
@@ -208,8 +244,14 @@ void FakeTestbed::add_client(std::string name, std::string rxe, std::string siw)
 
 Awaitable<Result<std::unique_ptr<NodeControl>>> FakeTestbed::connect(Node node) {
   ++dials[node.name];
-  if (wrong.contains(node.name)) co_return tl::unexpected(Error{wrong[node.name], ExitCode::usage});
-  if (unreachable.contains(node.name)) co_return fail("agent {}: connection refused", node.name);
+  if (wrong.contains(node.name)) {
+    ++fired["wrong"];
+    co_return tl::unexpected(Error{wrong[node.name], ExitCode::usage});
+  }
+  if (unreachable.contains(node.name)) {
+    ++fired["unreachable"];
+    co_return fail("agent {}: connection refused", node.name);
+  }
   alive[node.name] = ++generation;
   std::unique_ptr<NodeControl> control = std::make_unique<FakeControl>(*this, std::move(node), generation);
   co_return control;
@@ -231,6 +273,8 @@ degen::Report FakeTestbed::report() {
     way->achieved = way->median - way->unimpaired;
     way->samples = probes;
   }
+  if (impaired && lateness != correction) ++fired["lateness"];
+  if (impaired && drift != 0) ++fired["drift"];
   if (impaired && learns) correction = lateness;
   probes = 0;
   return report;

@@ -28,11 +28,14 @@ struct Behaviour {
 class FakeTestbed : public Dialer {
  public:
   FakeTestbed();
+  /// A fault that a test asked for and that never came about fails the test: it would show nothing.
+  ~FakeTestbed() override;
   /// A further client with an attachment of each kind.
   void add_client(std::string name, std::string rxe, std::string siw);
 
   Testbed testbed;
-  std::function<Behaviour(const std::string& run_id)> behave = [](const auto&) { return Behaviour{}; };
+  /// How each run of a client goes. Where a test sets it, some run must go otherwise than well.
+  std::function<Behaviour(const std::string& run_id)> behave;
   std::function<void(const std::string& run_id)> on_start = [](const auto&) {};  ///< of a client
 
   // The router. lateness: what it adds to what it is told; learns: takes what was measured off the next time.
@@ -59,7 +62,11 @@ class FakeTestbed : public Dialer {
   std::string hopeless() override { return why_hopeless; }
   std::string why_hopeless;
 
+  /// How often each fault came about, by its name: a member of Behaviour, or of this class (`unreachable`, ...).
+  std::map<std::string, int> fired;
+
   // For FakeControl.
+  Behaviour behaviour_of(const std::string& run_id);
   std::int64_t drift = 0;
   std::int64_t correction = 0;
   std::uint64_t probes = 0;
@@ -67,6 +74,9 @@ class FakeTestbed : public Dialer {
   std::map<std::string, std::uint64_t> alive;                  ///< node -> generation of its connection
   std::map<std::string, std::deque<agents::RunEvent>> events;  ///< by "<node> <run_id>"
   degen::Report report();
+
+ private:
+  bool misbehaves_ = false;  // behave was set
 };
 
 class MemoryJournal : public Journal {
