@@ -123,7 +123,7 @@ void Agent::make_room() {
 }
 
 void Agent::refuse_stranger(const std::string& from, const Identity* who, const std::string& reason) {
-  const auto untold = refusals_.admit(std::chrono::steady_clock::now());
+  const auto untold = refused_.admit(std::chrono::steady_clock::now());
   if (!untold) return;
   log::warn("{}: {}{}", from, reason, *untold > 0 ? fmt::format(" ({} more were refused before)", *untold) : "");
   AuditEvent event{.event = AuditKind::refused, .from = from, .reason = reason};
@@ -155,7 +155,7 @@ asio::awaitable<void> Agent::welcome(std::shared_ptr<Stream> stream, std::string
     co_return;
   }
   log::info("controller {} connected from {}", peer->name, from);
-  const auto session = std::make_shared<Session>(node_, std::move(stream), std::move(*peer), std::move(from));
+  const auto session = std::make_shared<ControllerSession>(node_, std::move(stream), std::move(*peer), std::move(from));
   sessions_.push_back(session);
   co_await session->run();
 }

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "agents/node.hh"
-#include "agents/refusals.hh"
+#include "agents/refused_connections.hh"
 #include "agents/session.hh"
 
 namespace longhaul::agents {
@@ -54,8 +54,8 @@ class Agent {
   SslContext ssl_;
   std::string ssl_fingerprint_;
   std::list<Pending> pending_;  ///< oldest first
-  RefusalMeter refusals_;
-  std::list<std::weak_ptr<Session>> sessions_;
+  RefusedConnections refused_;
+  std::list<std::weak_ptr<ControllerSession>> sessions_;
 };
 
 }  // namespace longhaul::agents

@@ -35,18 +35,19 @@ ServerMessage error_message(std::string text) {
 
 }  // namespace
 
-Session::Session(NodeServices& node, std::shared_ptr<Stream> stream, Identity controller, std::string from)
+ControllerSession::ControllerSession(NodeServices& node, std::shared_ptr<Stream> stream, Identity controller,
+                                     std::string from)
     : node_(node),
       stream_(std::move(stream)),
       controller_(std::move(controller)),
       from_(std::move(from)),
       revocation_(node_.options.credentials, controller_.serial) {}
 
-AuditEvent Session::audit(AuditKind kind) const {
+AuditEvent ControllerSession::audit(AuditKind kind) const {
   return {.event = kind, .controller = controller_.name, .serial = controller_.serial, .from = from_};
 }
 
-asio::awaitable<void> Session::run() {
+asio::awaitable<void> ControllerSession::run() {
   const auto self = shared_from_this();
   const auto executor = co_await asio::this_coro::executor;
   send({.kind = ServerMessageKind::hello,
@@ -93,12 +94,12 @@ asio::awaitable<void> Session::run() {
   co_await stream_->finish(kFarewell);
 }
 
-void Session::end(const std::string& reason) {
+void ControllerSession::end(const std::string& reason) {
   stream_->close(reason);
   let_go(reason);
 }
 
-void Session::let_go(const std::string& reason) {
+void ControllerSession::let_go(const std::string& reason) {
   if (alive_) {
     auto event = audit(AuditKind::disconnected);
     event.reason = reason;
@@ -112,11 +113,11 @@ void Session::let_go(const std::string& reason) {
   degen_.reset();
 }
 
-void Session::send(ServerMessage message) {
+void ControllerSession::send(ServerMessage message) {
   stream_->send(to_json(message));
 }
 
-asio::awaitable<void> Session::serve(Request request) {
+asio::awaitable<void> ControllerSession::serve(Request request) {
   const auto self = shared_from_this();
   if (!alive_) co_return;  // the session ended while this waited for its turn: nothing is started any more
   const auto id = request.id;
@@ -136,7 +137,7 @@ asio::awaitable<void> Session::serve(Request request) {
   send({.kind = ServerMessageKind::reply, .reply = std::move(*reply)});
 }
 
-asio::awaitable<Result<Reply>> Session::answer(Request request) {
+asio::awaitable<Result<Reply>> ControllerSession::answer(Request request) {
   const auto self = shared_from_this();
   switch (request.kind) {
     case RequestKind::heartbeat:
@@ -164,7 +165,7 @@ asio::awaitable<Result<Reply>> Session::answer(Request request) {
   co_return Reply{};
 }
 
-asio::awaitable<Result<Reply>> Session::start(StartRequest request) {
+asio::awaitable<Result<Reply>> ControllerSession::start(StartRequest request) {
   const auto self = shared_from_this();
   const auto run_id = request.run_id;
   auto reply = co_await start_process(std::move(request));
@@ -177,7 +178,7 @@ asio::awaitable<Result<Reply>> Session::start(StartRequest request) {
   co_return reply;
 }
 
-asio::awaitable<Result<Reply>> Session::start_process(StartRequest request) {
+asio::awaitable<Result<Reply>> ControllerSession::start_process(StartRequest request) {
   const auto self = shared_from_this();
   auto arguments = bench_command(node_.options.bench, request, node_.catalog);
   if (!arguments) co_return tl::unexpected(arguments.error());
@@ -226,7 +227,7 @@ asio::awaitable<Result<Reply>> Session::start_process(StartRequest request) {
   co_return Reply{};
 }
 
-Result<Reply> Session::connect(const ConnectRequest& request) {
+Result<Reply> ControllerSession::connect(const ConnectRequest& request) {
   const auto it = runs_.find(request.run_id);
   if (it == runs_.end()) return fail("run {} is not there", request.run_id);
   const auto& clock = request.server_clock;
@@ -235,7 +236,7 @@ Result<Reply> Session::connect(const ConnectRequest& request) {
   return Reply{};
 }
 
-asio::awaitable<Result<Reply>> Session::stop(StopRequest request) {
+asio::awaitable<Result<Reply>> ControllerSession::stop(StopRequest request) {
   const auto self = shared_from_this();
   if (const auto it = runs_.find(request.run_id); it != runs_.end()) {
     const auto process = it->second;
@@ -247,7 +248,7 @@ asio::awaitable<Result<Reply>> Session::stop(StopRequest request) {
   co_return Reply{};
 }
 
-Result<Reply> Session::echo(const EchoRequest& request) {
+Result<Reply> ControllerSession::echo(const EchoRequest& request) {
   if (!request.on) {
     echoes_.erase(request.address);
     return Reply{};
@@ -261,7 +262,7 @@ Result<Reply> Session::echo(const EchoRequest& request) {
   return Reply{};
 }
 
-asio::awaitable<Result<Reply>> Session::degen(longhaul::degen::Request request) {
+asio::awaitable<Result<Reply>> ControllerSession::degen(longhaul::degen::Request request) {
   const auto self = shared_from_this();
   if (node_.options.degen_socket.empty())
     co_return refuse("node {} emulates no WAN (its agent was started without --degen)", node_.name);
@@ -289,7 +290,7 @@ asio::awaitable<Result<Reply>> Session::degen(longhaul::degen::Request request) 
   co_return Reply{.degen = std::move(*reply)};
 }
 
-void Session::relay(RunEvent event) {
+void ControllerSession::relay(RunEvent event) {
   ServerMessage message{.kind = ServerMessageKind::event, .event = std::move(event)};
   auto text = to_json(message);
   if (text.size() > kMaxFrame) {

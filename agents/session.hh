@@ -14,10 +14,10 @@
 namespace longhaul::agents {
 
 /// Owned by shared_ptr: requests that take their time go on beside the reading.
-class Session : public std::enable_shared_from_this<Session> {
+class ControllerSession : public std::enable_shared_from_this<ControllerSession> {
  public:
   /// `stream`: after the handshake, which has proved that `controller` is one.
-  Session(NodeServices& node, std::shared_ptr<Stream> stream, Identity controller, std::string from);
+  ControllerSession(NodeServices& node, std::shared_ptr<Stream> stream, Identity controller, std::string from);
 
   /// Says hello and serves until the connection ends, the lease does or a message is bad.
   boost::asio::awaitable<void> run();

@@ -92,7 +92,7 @@ void append_file(std::ofstream& out, const std::string& path) {
 }
 
 /// An agent's key goes to the VM of its node only.
-bool belongs_here(const OverlayFile& file, const Plan& plan, const std::string& machine) {
+bool belongs_here(const OverlayFile& file, const LabPlan& plan, const std::string& machine) {
   for (const PlannedNode& node : plan.nodes)
     if (node.machine != machine && file.path.starts_with(fmt::format("/etc/longhaul/agent-{}.", node.name)))
       return false;
@@ -114,7 +114,7 @@ tl::unexpected<Error> died(const Machine& machine) {
 }
 
 /// Starts the VMs of a plan, each after the sockets that it connects to are there.
-Result<std::vector<Machine>> start_machines(const Plan& plan, const UpOptions& options, const std::string& directory,
+Result<std::vector<Machine>> start_machines(const LabPlan& plan, const UpOptions& options, const std::string& directory,
                                             const Image& image, bool emulated) {
   std::vector<Machine> machines;
   // `rep movsb`, which these two make the kernel copy with, is emulated byte by byte.
@@ -162,7 +162,7 @@ Result<std::string> await_ready(std::vector<Machine>& machines, const UpOptions&
 }
 
 struct Attempt {
-  Plan plan;
+  LabPlan plan;
   std::vector<Machine> machines;
 };
 
@@ -216,7 +216,7 @@ void drop_initrds(const std::string& directory) {
 
 }  // namespace
 
-std::string write_initrd(const std::string& directory, const PlannedMachine& machine, const Plan& plan,
+std::string write_initrd(const std::string& directory, const PlannedMachine& machine, const LabPlan& plan,
                          const std::vector<OverlayFile>& more, const Image& image) {
   std::vector<OverlayFile> files = machine.files;
   for (const OverlayFile& file : more)
@@ -249,7 +249,7 @@ std::vector<Crossing> parse_crossings(const std::string& console) {
   return crossings;
 }
 
-Result<void> check_crossings(const Plan& plan, const std::vector<Crossing>& crossings) {
+Result<void> check_crossings(const LabPlan& plan, const std::vector<Crossing>& crossings) {
   for (const PlannedLink& link : plan.links) {
     const auto found = std::ranges::find_if(crossings, [&](const Crossing& crossing) {
       return crossing.client_side == link.client_side && crossing.server_side == link.server_side;

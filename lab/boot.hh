@@ -19,7 +19,7 @@ struct Booted {
 Result<Booted> boot(const UpOptions& options);
 
 /// What a VM unpacks: its own files, those of `more` that are its own, the image. Returns the path, in `directory`.
-std::string write_initrd(const std::string& directory, const PlannedMachine& machine, const Plan& plan,
+std::string write_initrd(const std::string& directory, const PlannedMachine& machine, const LabPlan& plan,
                          const std::vector<OverlayFile>& more, const Image& image);
 
 /// What the guests' consoles say about a plan's links. Pure.
@@ -32,6 +32,6 @@ struct Crossing {
 std::vector<Crossing> parse_crossings(const std::string& console);
 
 /// Every link of the plan was crossed, or an error that names the one that was not. Pure.
-Result<void> check_crossings(const Plan& plan, const std::vector<Crossing>& crossings);
+Result<void> check_crossings(const LabPlan& plan, const std::vector<Crossing>& crossings);
 
 }  // namespace longhaul::lab

@@ -60,7 +60,7 @@ std::string joined(const std::vector<OverlayFile>& files) {
 }
 
 /// The plan's nodes as a program inside the machine reaches them.
-Testbed testbed_of(const Plan& plan) {
+Testbed testbed_of(const LabPlan& plan) {
   Testbed testbed;
   testbed.topology = "compact";
   testbed.emulated = true;

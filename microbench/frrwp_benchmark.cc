@@ -23,7 +23,7 @@ void key_to_post(benchmark::State& state) {
       end->post_receive(plan.receive_offset + i * plan.receive_stride, plan.receive_length);
   Endpoint source{client, layout, 3'600'000'000'000};
   Endpoint sink{server, layout, 3'600'000'000'000};
-  const auto order = [&](Tag tag) { return Order{tag, {{layout.buffers, 4096, {}}}, layout.buffers, 4096}; };
+  const auto order = [&](Tag tag) { return WriteOrder{tag, {{layout.buffers, 4096, {}}}, layout.buffers, 4096}; };
   Tag tag = 0;
   for (std::int64_t i = 0; i < state.range(0); ++i) source.hold(order(1'000'000'000 + static_cast<Tag>(i)));
   for (auto _ : state) {
@@ -31,7 +31,7 @@ void key_to_post(benchmark::State& state) {
     sink.send({.kind = Kind::stcrw,
                .tag = tag,
                .length = 4096,
-               .places = {{layout.buffers, 4096, 0}},
+               .segments = {{layout.buffers, 4096, 0}},
                .moments = {},
                .reason = {}});
     const auto came = observe::raw_time();  // the simulated provider has it in the source's completion queue

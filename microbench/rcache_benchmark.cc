@@ -11,8 +11,8 @@ extern "C" {
 #include <ucs/memory/rcache.h>
 }
 
-#include "workloads/registration/shared_cache.hh"
-#include "workloads/registration/strategy.hh"
+#include "registration/cache/shared_cache.hh"
+#include "registration/policies/strategy.hh"
 
 namespace longhaul::registration {
 namespace {

@@ -33,7 +33,7 @@ Result<void> check_text(const ParameterSpec& spec, const std::string& word) {
 
 }  // namespace
 
-bool runs_alone(const WorkloadSpec& spec) {
+bool is_local(const WorkloadSpec& spec) {
   return spec.roles == std::vector{Role::local};
 }
 

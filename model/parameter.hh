@@ -69,7 +69,7 @@ struct WorkloadSpec {
 };
 
 /// Whether it is one process on one node: no peer, no path, no WAN.
-bool runs_alone(const WorkloadSpec& spec);
+bool is_local(const WorkloadSpec& spec);
 
 /// Whether it means anything on this transport.
 bool applies(const ParameterSpec& spec, std::string_view transport);

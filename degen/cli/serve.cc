@@ -89,7 +89,7 @@ Result<ExitCode> serve(const ServeOptions& options) {
   const auto sides = [&options] {
     return Sides{.client = read_interfaces(options.client_side), .server = read_interfaces(options.server_side)};
   };
-  Controller controller{sides, make_engines({.spin = options.spin}), *directory};
+  ImpairmentController controller{sides, make_engines({.spin = options.spin}), *directory};
   for (const auto& what : controller.sweep()) log::warn("removed what an earlier degen left: {}", what);
   Capture capture{sides()};
   Listener listener{*socket};

@@ -28,10 +28,10 @@ class Engine {
   virtual std::string_view name() const = 0;
 
   /// Looks whether `plan` can be applied, changes nothing. Refuses to touch what is not degen's own, naming it.
-  virtual Result<void> check(const Plan& plan) = 0;
+  virtual Result<void> check(const ImpairmentPlan& plan) = 0;
 
   /// Puts a plan into the kernel in place of the one before. When it fails, nothing of it is left.
-  virtual Result<void> apply(const Plan& plan) = 0;
+  virtual Result<void> apply(const ImpairmentPlan& plan) = 0;
 
   /// Takes everything away that apply() made. Never throws; what cannot be taken away is logged.
   virtual void clear() noexcept = 0;

@@ -32,8 +32,8 @@ Result<void> check_engine(const Impairment& impairment, std::string_view engine)
   return planner(engine).check(impairment);
 }
 
-Result<Plan> plan_for(const Impairment& impairment, std::string_view engine, const Sides& sides,
-                      const Lateness& lateness) {
+Result<ImpairmentPlan> plan_for(const Impairment& impairment, std::string_view engine, const Sides& sides,
+                                const Lateness& lateness) {
   if (const auto ok = check_engine(impairment, engine); !ok) return tl::unexpected(ok.error());
   return make_plan(impairment, std::string{engine}, sides, lateness);
 }

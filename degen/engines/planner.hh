@@ -20,7 +20,7 @@ struct Planner {
   std::string name;
   /// Whether the engine can do what is asked; the refusal names engine and axis.
   Result<void> (*check)(const Impairment& impairment);
-  Footprint (*footprint)(const Plan& plan);
+  Footprint (*footprint)(const ImpairmentPlan& plan);
 };
 
 /// Those of all engines, the first is used where none is named. Generated from the list in degen/engines/engines.cmake.
@@ -34,7 +34,7 @@ std::vector<std::string> engine_names();
 Result<void> check_engine(const Impairment& impairment, std::string_view engine);
 
 /// make_plan for what check_engine does not refuse.
-Result<Plan> plan_for(const Impairment& impairment, std::string_view engine, const Sides& sides,
-                      const Lateness& lateness);
+Result<ImpairmentPlan> plan_for(const Impairment& impairment, std::string_view engine, const Sides& sides,
+                                const Lateness& lateness);
 
 }  // namespace longhaul::degen

@@ -15,7 +15,7 @@ std::int64_t packets(BitRate rate, Nanoseconds time, std::int64_t mtu) {
 
 }  // namespace
 
-std::uint32_t Plan::limit(Way way) const {
+std::uint32_t ImpairmentPlan::limit(Way way) const {
   std::uint32_t most = 0;
   for (const auto& egress : egresses)
     if (egress.way == way) most = std::max(most, egress.limit);
@@ -49,11 +49,12 @@ std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, st
   return static_cast<std::uint32_t>(std::min<std::int64_t>(limit, kMaxQueue));
 }
 
-Plan make_plan(const Impairment& impairment, std::string engine, const Sides& sides, const Lateness& lateness) {
+ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const Sides& sides,
+                         const Lateness& lateness) {
   const auto correct = [](Nanoseconds asked, Nanoseconds late) {
     return asked.count() == 0 ? asked : std::max(asked - late, Nanoseconds{0});
   };
-  Plan plan{.engine = std::move(engine), .asked = impairment, .egresses = {}, .sides = sides};
+  ImpairmentPlan plan{.engine = std::move(engine), .asked = impairment, .egresses = {}, .sides = sides};
   plan.programmed_forward = correct(impairment.forward.delay, lateness.forward);
   plan.programmed_back = correct(impairment.back.delay, lateness.back);
 

@@ -50,7 +50,7 @@ struct Egress {
   bool operator==(const Egress&) const = default;
 };
 
-struct Plan {
+struct ImpairmentPlan {
   std::string engine;
   Impairment asked;
   Nanoseconds programmed_forward{0};
@@ -65,7 +65,8 @@ struct Plan {
 };
 
 /// For an engine that can do what is asked. A direction of which nothing is asked has no egress.
-Plan make_plan(const Impairment& impairment, std::string engine, const Sides& sides, const Lateness& lateness);
+ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const Sides& sides,
+                         const Lateness& lateness);
 
 /// Packets that a queue must hold: those that are on the way (rate x longest delay) and, where the rate is limited, a
 /// bottleneck buffer of one bandwidth-delay product of the round trip. An unlimited rate counts as kAssumedRate.

@@ -14,7 +14,7 @@
 
 #include "common/fd.hh"
 #include "degen/impairment/plan.hh"
-#include "degen/service/matcher.hh"
+#include "degen/service/probe_matcher.hh"
 #include "observe/probe.hh"
 
 namespace longhaul::degen {

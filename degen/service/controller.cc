@@ -37,8 +37,8 @@ std::string printable(const std::string& name) {
 
 }  // namespace
 
-Controller::Controller(std::function<Sides()> sides, std::vector<std::unique_ptr<Engine>> engines,
-                       const RunDirectory& directory)
+ImpairmentController::ImpairmentController(std::function<Sides()> sides, std::vector<std::unique_ptr<Engine>> engines,
+                                           const RunDirectory& directory)
     : sides_(std::move(sides)), engines_(std::move(engines)), directory_(directory) {
   const auto text = directory_.read(kCalibrationFile);
   if (text.empty()) return;
@@ -49,11 +49,11 @@ Controller::Controller(std::function<Sides()> sides, std::vector<std::unique_ptr
   }
 }
 
-Controller::~Controller() {
+ImpairmentController::~ImpairmentController() {
   clear();
 }
 
-std::vector<std::string> Controller::sweep() {
+std::vector<std::string> ImpairmentController::sweep() {
   auto interfaces = all_interfaces(sides_());
   if (const auto text = directory_.read(kOwnershipFile); !text.empty()) {
     if (const auto owned = ownership_from_json(text)) {
@@ -71,11 +71,11 @@ std::vector<std::string> Controller::sweep() {
   return removed;
 }
 
-void Controller::connected(ClientId client, std::string peer) {
+void ImpairmentController::connected(ClientId client, std::string peer) {
   peers_.push_back({client, std::move(peer), {}});
 }
 
-void Controller::disconnected(ClientId client) {
+void ImpairmentController::disconnected(ClientId client) {
   if (holds(client)) {
     log::info("{} has gone: its impairment is cleared", holder_->name);
     clear();
@@ -83,18 +83,18 @@ void Controller::disconnected(ClientId client) {
   std::erase_if(peers_, [&](const auto& peer) { return peer.client == client; });
 }
 
-void Controller::tick(const Now& now) {
+void ImpairmentController::tick(const Now& now) {
   if (!holder_ || now.steady - holder_->last_heard < kLease) return;
   log::warn("nothing came from {} for {} ms: its impairment is cleared", holder_->name, kLease.count());
   clear();
 }
 
-std::optional<Nanoseconds> Controller::deadline() const {
+std::optional<Nanoseconds> ImpairmentController::deadline() const {
   if (!holder_) return {};
   return holder_->last_heard + kLease;
 }
 
-Reply Controller::handle(ClientId client, const Request& request, const Now& now) {
+Reply ImpairmentController::handle(ClientId client, const Request& request, const Now& now) {
   try {
     return decide(client, request, now);
   } catch (const std::exception& e) {
@@ -105,7 +105,7 @@ Reply Controller::handle(ClientId client, const Request& request, const Now& now
   }
 }
 
-Reply Controller::decide(ClientId client, const Request& request, const Now& now) {
+Reply ImpairmentController::decide(ClientId client, const Request& request, const Now& now) {
   tick(now);  // a request that comes too late finds its impairment gone
   if (holds(client)) holder_->last_heard = now.steady;
   if (request.client)
@@ -140,13 +140,13 @@ Reply Controller::decide(ClientId client, const Request& request, const Now& now
   return reply;
 }
 
-Result<void> Controller::admit(ClientId client) const {
+Result<void> ImpairmentController::admit(ClientId client) const {
   if (!holder_ || holds(client)) return {};
   return refuse("the router is held by {} ({}): wait until it lets go, or end it", holder_->name,
                 describe(plan_->asked));
 }
 
-Reply Controller::apply(ClientId client, const Request& request, const Now& now) {
+Reply ImpairmentController::apply(ClientId client, const Request& request, const Now& now) {
   if (auto ok = admit(client); !ok) return refused(ok.error());
   const auto impairment = make_impairment(request.parameters);
   if (!impairment) return refused(impairment.error());
@@ -173,7 +173,7 @@ Reply Controller::apply(ClientId client, const Request& request, const Now& now)
   return reply;
 }
 
-Result<void> Controller::install(const Plan& plan, const std::string& holder) {
+Result<void> ImpairmentController::install(const ImpairmentPlan& plan, const std::string& holder) {
   Engine* next = engine(plan.engine);
   if (active_ != nullptr && active_ != next) {
     active_->clear();
@@ -194,7 +194,7 @@ Result<void> Controller::install(const Plan& plan, const std::string& holder) {
   return next->apply(plan);
 }
 
-void Controller::clear() {
+void ImpairmentController::clear() {
   if (active_ != nullptr) active_->clear();
   active_ = nullptr;
   holder_.reset();
@@ -204,7 +204,7 @@ void Controller::clear() {
   directory_.remove(kOwnershipFile);
 }
 
-Reply Controller::measure(ClientId client, const Now& now) {
+Reply ImpairmentController::measure(ClientId client, const Now& now) {
   if (auto ok = admit(client); !ok) return refused(ok.error());
   matcher_.expire(now.real, patience());
   Reply reply;
@@ -224,7 +224,7 @@ Reply Controller::measure(ClientId client, const Now& now) {
 
 // Learns from the window that ends. While somebody holds the router, if only with a delay of 0, packets may be those of
 // its workload: the unimpaired residence is learnt when nobody does.
-void Controller::close_window(const Now& now) {
+void ImpairmentController::close_window(const Now& now) {
   matcher_.expire(now.real, patience());
   bool learnt = false;
   for (const auto way : {Way::forward, Way::back}) {
@@ -243,12 +243,12 @@ void Controller::close_window(const Now& now) {
   if (learnt) directory_.write(kCalibrationFile, to_json(calibration_));
 }
 
-void Controller::open_window() {
+void ImpairmentController::open_window() {
   window_forward_ = active_ == nullptr ? Counters{} : active_->counters(Way::forward);
   window_back_ = active_ == nullptr ? Counters{} : active_->counters(Way::back);
 }
 
-Nanoseconds Controller::patience() const {
+Nanoseconds ImpairmentController::patience() const {
   if (!plan_) return kTransit;
   // A limited rate holds packets for as long as its queue lasts.
   Nanoseconds longest{0};
@@ -263,7 +263,7 @@ Nanoseconds Controller::patience() const {
   return longest + kTransit;
 }
 
-DirectionReport Controller::direction_report(Way way) const {
+DirectionReport ImpairmentController::direction_report(Way way) const {
   DirectionReport report;
   const auto residence = matcher_.residence(way);
   const auto& baseline = calibration_.baseline(way);
@@ -293,7 +293,7 @@ DirectionReport Controller::direction_report(Way way) const {
   return report;
 }
 
-Report Controller::report() const {
+Report ImpairmentController::report() const {
   Report report;
   report.impaired = active_ != nullptr;
   if (plan_) {
@@ -306,13 +306,13 @@ Report Controller::report() const {
   return report;
 }
 
-Engine* Controller::engine(std::string_view name) const {
+Engine* ImpairmentController::engine(std::string_view name) const {
   for (const auto& engine : engines_)
     if (engine->name() == name) return engine.get();
   return nullptr;
 }
 
-std::string Controller::name_of(ClientId client) const {
+std::string ImpairmentController::name_of(ClientId client) const {
   for (const auto& peer : peers_)
     if (peer.client == client) return peer.name.empty() ? peer.peer : fmt::format("{} ({})", peer.name, peer.peer);
   return fmt::format("client {}", client);

@@ -13,8 +13,8 @@
 #include "degen/engines/engine.hh"
 #include "degen/engines/planner.hh"
 #include "degen/service/calibration.hh"
-#include "degen/service/matcher.hh"
 #include "degen/service/ownership.hh"
+#include "degen/service/probe_matcher.hh"
 
 namespace longhaul::degen {
 
@@ -26,13 +26,14 @@ struct Now {
 
 using ClientId = std::uint64_t;
 
-class Controller {
+class ImpairmentController {
  public:
   /// `sides` is asked at every apply (an MTU may change). The run directory outlives the controller.
-  Controller(std::function<Sides()> sides, std::vector<std::unique_ptr<Engine>> engines, const RunDirectory& directory);
-  ~Controller();
-  Controller(const Controller&) = delete;
-  Controller& operator=(const Controller&) = delete;
+  ImpairmentController(std::function<Sides()> sides, std::vector<std::unique_ptr<Engine>> engines,
+                       const RunDirectory& directory);
+  ~ImpairmentController();
+  ImpairmentController(const ImpairmentController&) = delete;
+  ImpairmentController& operator=(const ImpairmentController&) = delete;
 
   /// Clears what an earlier process left: what its ownership file names, and degen's own objects on all interfaces.
   /// Says what it removed. Call once, before the first request.
@@ -64,7 +65,7 @@ class Controller {
   Reply decide(ClientId client, const Request& request, const Now& now);
   Reply apply(ClientId client, const Request& request, const Now& now);
   Reply measure(ClientId client, const Now& now);
-  Result<void> install(const Plan& plan, const std::string& holder);
+  Result<void> install(const ImpairmentPlan& plan, const std::string& holder);
   Result<void> admit(ClientId client) const;
   bool holds(ClientId client) const { return holder_ && holder_->client == client; }
   Engine* engine(std::string_view name) const;
@@ -83,12 +84,12 @@ class Controller {
   std::vector<std::unique_ptr<Engine>> engines_;
   const RunDirectory& directory_;
   Calibration calibration_;
-  Matcher matcher_;
+  ProbeMatcher matcher_;
   std::vector<Peer> peers_;
   std::optional<Holder> holder_;
-  std::optional<Plan> plan_;  // applied; set exactly while there is a holder
-  Engine* active_ = nullptr;  // whose objects are in the kernel
-  Counters window_forward_;   // the engine's counters when the window began
+  std::optional<ImpairmentPlan> plan_;  // applied; set exactly while there is a holder
+  Engine* active_ = nullptr;            // whose objects are in the kernel
+  Counters window_forward_;             // the engine's counters when the window began
   Counters window_back_;
 };
 

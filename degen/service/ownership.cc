@@ -20,7 +20,7 @@
 
 namespace longhaul::degen {
 
-Ownership ownership_of(const Plan& plan, const std::string& holder) {
+Ownership ownership_of(const ImpairmentPlan& plan, const std::string& holder) {
   auto footprint = planner(plan.engine).footprint(plan);
   return {.pid = ::getpid(),
           .engine = plan.engine,

@@ -26,7 +26,7 @@ struct Ownership {
 BOOST_DESCRIBE_STRUCT(Ownership, (), (version, pid, engine, holder, interfaces, table))
 
 /// What a plan will own.
-Ownership ownership_of(const Plan& plan, const std::string& holder);
+Ownership ownership_of(const ImpairmentPlan& plan, const std::string& holder);
 
 std::string to_json(const Ownership& ownership);
 Result<Ownership> ownership_from_json(std::string_view text);

@@ -40,7 +40,7 @@ class Listener {
 class Server {
  public:
   /// `capture` may be null: then nothing is measured. All references outlive the server.
-  Server(Listener& listener, Controller& controller, Capture* capture)
+  Server(Listener& listener, ImpairmentController& controller, Capture* capture)
       : listener_(listener), controller_(controller), capture_(capture) {}
 
   /// Serves until `stop` (a descriptor: signalfd, eventfd) is readable. Throws std::system_error.
@@ -57,7 +57,7 @@ class Server {
   static bool flush(Connection& connection);
 
   Listener& listener_;
-  Controller& controller_;
+  ImpairmentController& controller_;
   Capture* capture_;
   std::map<ClientId, Connection> connections_;
   ClientId next_id_ = 1;

@@ -34,7 +34,7 @@ std::vector<LinkEnd> ends_of(const std::vector<const PlannedNode*>& nodes) {
   return ends;
 }
 
-std::vector<LinkEnd> all_ends(const Plan& plan) {
+std::vector<LinkEnd> all_ends(const LabPlan& plan) {
   std::vector<const PlannedNode*> nodes;
   for (const PlannedNode& node : plan.nodes) nodes.push_back(&node);
   return ends_of(nodes);
@@ -52,7 +52,7 @@ std::vector<LinkEnd> joined(std::vector<LinkEnd> first, const std::vector<LinkEn
 }
 
 /// The far end of the same kind that a program without a wish reaches: the server, or the first client.
-const LinkEnd& default_peer(const Plan& plan, const PlannedNode& node, const LinkEnd& end) {
+const LinkEnd& default_peer(const LabPlan& plan, const PlannedNode& node, const LinkEnd& end) {
   const Role wanted = node.role == Role::server ? Role::client : Role::server;
   const auto peer = std::ranges::find(plan.nodes, wanted, &PlannedNode::role);
   return *std::ranges::find(peer->ends, end.provider, &LinkEnd::provider);
@@ -151,7 +151,7 @@ std::vector<std::string> end_netdevs(const std::vector<LinkEnd>& ends) {
 /// Both ends of every path live in one network stack, which would rather deliver locally than send. So the local table
 /// is asked late: first for what comes in (iif), then by source address. Programs that bind no source are sent out of
 /// the first peer's interface (iif lo: what this machine sends itself), which also gives them the right source.
-std::string compact_rules(const Plan& plan) {
+std::string compact_rules(const LabPlan& plan) {
   std::string routes, in, from, to;
   for (const PlannedNode& node : plan.nodes) {
     for (const LinkEnd& end : node.ends) {
@@ -178,7 +178,7 @@ std::pair<unsigned, unsigned> processors_of(const GuestView& view, const Planned
 }
 
 /// Made inside, where what is random follows from the seed: keys from outside would make every sealed lab another one.
-std::string sealed_identities(const Plan& plan) {
+std::string sealed_identities(const LabPlan& plan) {
   std::string out = "longhaul-sealed identities /etc/longhaul/pki";
   for (const PlannedNode& node : plan.nodes) out += " " + node.name;
   out += "\nln -s pki/ca.pem /etc/longhaul/ca.pem\n";

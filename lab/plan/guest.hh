@@ -11,7 +11,7 @@ namespace longhaul::lab {
 
 /// One VM's part of the plan.
 struct GuestView {
-  const Plan* plan = nullptr;
+  const LabPlan* plan = nullptr;
   std::string machine;
   unsigned mtu = 1500;
   std::vector<std::string> programs;  ///< those in the image

@@ -35,7 +35,7 @@ void add_attachments(YAML::Emitter& out, const char* path, const std::vector<Lin
   }
 }
 
-void add_host(YAML::Emitter& out, const Plan& plan, const PlannedNode& node) {
+void add_host(YAML::Emitter& out, const LabPlan& plan, const PlannedNode& node) {
   const bool systems = plan.topology == Topology::systems;
   begin(out, node.name);
   add(out, "ansible_host", "127.0.0.1");
@@ -60,7 +60,7 @@ void add_host(YAML::Emitter& out, const Plan& plan, const PlannedNode& node) {
   out << YAML::EndMap;
 }
 
-void add_group(YAML::Emitter& out, const Plan& plan, const char* name, Role role) {
+void add_group(YAML::Emitter& out, const LabPlan& plan, const char* name, Role role) {
   begin(out, name);
   begin(out, "hosts");
   for (const PlannedNode& node : plan.nodes)
@@ -91,7 +91,7 @@ void add_controllers(YAML::Emitter& out) {
 
 }  // namespace
 
-std::string make_inventory(const Plan& plan, const InventoryOptions& options) {
+std::string make_inventory(const LabPlan& plan, const InventoryOptions& options) {
   const bool systems = plan.topology == Topology::systems;
   YAML::Emitter out;
   out << YAML::Comment("Written by longhaul lab up.") << YAML::BeginMap;

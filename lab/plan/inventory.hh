@@ -14,6 +14,6 @@ struct InventoryOptions {
   std::string program_dir;  ///< of longhaul; the packages made beside it are what the collection installs
 };
 
-std::string make_inventory(const Plan& plan, const InventoryOptions& options);
+std::string make_inventory(const LabPlan& plan, const InventoryOptions& options);
 
 }  // namespace longhaul::lab

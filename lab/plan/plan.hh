@@ -68,7 +68,7 @@ struct PlannedLink {
   std::string source, target;  ///< addresses of the ends
 };
 
-struct Plan {
+struct LabPlan {
   Topology topology = Topology::compact;
   std::vector<PlannedNode> nodes;        ///< clients, server, router
   std::vector<PlannedMachine> machines;  ///< in the order to start them

@@ -13,7 +13,7 @@ struct Wire {
   unsigned mtu = 1500;
 };
 
-std::vector<Wire> wires_of(const PlannedNode& node, const Plan& plan, unsigned mtu) {
+std::vector<Wire> wires_of(const PlannedNode& node, const LabPlan& plan, unsigned mtu) {
   std::vector<Wire> wires{{.netdev = "mgmt", .mac = kControlMac, .address = node.guest_address}};
   if (node.role == Role::router)
     for (const PlannedNode& other : plan.nodes)

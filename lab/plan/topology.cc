@@ -128,7 +128,7 @@ void add_cable(PlannedMachine& machine, const PlanOptions& options, const LinkEn
   if (client) machine.listens.push_back(path);
 }
 
-void plan_compact(Plan& plan, const PlanOptions& options) {
+void plan_compact(LabPlan& plan, const PlanOptions& options) {
   PlannedMachine machine;
   machine.name = "compact";
   machine.ssh_port = options.host_ports.back();
@@ -147,7 +147,7 @@ void plan_compact(Plan& plan, const PlanOptions& options) {
   plan.machines.push_back(std::move(machine));
 }
 
-void plan_full(Plan& plan, const PlanOptions& options) {
+void plan_full(LabPlan& plan, const PlanOptions& options) {
   std::size_t next_port = plan.nodes.size();
   const unsigned processors = options.cores >= 2 * plan.nodes.size() ? 2 : 1;
   std::vector<LinkEnd> wires;
@@ -220,20 +220,20 @@ unsigned ports_needed(Topology topology, unsigned clients) {
   return topology == Topology::compact ? nodes + 1 : 2 * nodes;
 }
 
-const PlannedNode* Plan::find(std::string_view name) const {
+const PlannedNode* LabPlan::find(std::string_view name) const {
   const auto found = std::ranges::find(nodes, name, &PlannedNode::name);
   return found == nodes.end() ? nullptr : &*found;
 }
 
-const PlannedMachine& Plan::machine_of(const PlannedNode& node) const {
+const PlannedMachine& LabPlan::machine_of(const PlannedNode& node) const {
   return *std::ranges::find(machines, node.machine, &PlannedMachine::name);
 }
 
-Plan make_plan(const PlanOptions& options) {
+LabPlan make_plan(const PlanOptions& options) {
   if (options.topology == Topology::automatic ||
       options.host_ports.size() < ports_needed(options.topology, options.clients))
     throw std::logic_error("make_plan wants a topology and its ports");
-  Plan plan;
+  LabPlan plan;
   plan.topology = options.topology;
   for (const std::string& name : node_names(options.clients)) {
     const auto number = static_cast<unsigned>(plan.nodes.size());

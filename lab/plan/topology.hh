@@ -39,6 +39,6 @@ const char* kernel_arguments();
 /// How many free TCP ports of the host a plan takes.
 unsigned ports_needed(Topology topology, unsigned clients);
 
-Plan make_plan(const PlanOptions& options);
+LabPlan make_plan(const PlanOptions& options);
 
 }  // namespace longhaul::lab

@@ -20,7 +20,7 @@ class Complainer {
 
  protected:
   template <typename... Args>
-  tl::unexpected<Error> error(Place place, fmt::format_string<Args...> format, Args&&... args) const {
+  tl::unexpected<Error> error(FilePosition place, fmt::format_string<Args...> format, Args&&... args) const {
     return refuse("{}{}", at(file_, place), fmt::format(format, std::forward<Args>(args)...));
   }
 
@@ -29,7 +29,7 @@ class Complainer {
 };
 
 // Of the axes that every cell between two nodes has: whether one on a single node has it, too.
-bool applies_alone(const WorkloadSpec& workload, const ParameterSpec& axis) {
+bool applies_to_local(const WorkloadSpec& workload, const ParameterSpec& axis) {
   const auto& all = workload.transports;
   if (axis.name == "transport" || axis.name == "provider") return !all.empty();
   return axis.name == "rival" &&
@@ -74,7 +74,7 @@ class ExperimentChecker : Complainer {
     for (const auto* specs : {&vocabulary_.common, &vocabulary_.impairment})
       for (const auto& spec : *specs)
         if (spec.name != kClockAxis)  // the testbed's, no campaign's
-          (!runs_alone(chosen) || applies_alone(chosen, spec) ? experiment_.specs : inapplicable_).push_back(spec);
+          (!is_local(chosen) || applies_to_local(chosen, spec) ? experiment_.specs : inapplicable_).push_back(spec);
     experiment_.specs.insert(experiment_.specs.end(), chosen.parameters.begin(), chosen.parameters.end());
     return {};
   }

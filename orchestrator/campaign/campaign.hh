@@ -28,7 +28,7 @@ struct RepeatRule {
 
 /// Fixed axes of one curve in the comparison.
 struct Series {
-  Place place;
+  FilePosition place;
   Parameters parameters;
 };
 
@@ -42,7 +42,7 @@ inline constexpr std::int64_t kLargestMaxCells = 100'000;
 
 /// A workload and what is swept over it.
 struct Experiment {
-  Place place;
+  FilePosition place;
   WorkloadSpec workload;
   std::vector<ParameterSpec> specs;  ///< of all axes that it may have: common, impairment, workload
   std::vector<Series> series;        ///< at least one

@@ -60,8 +60,8 @@ Result<Parameters> reduce(const Experiment& experiment, const Parameters& combin
 }
 
 // Cells that cross nothing share what is no impairment, whatever the others need of the router.
-std::string group_of(const Cell& cell, bool alone) {
-  if (alone) return "alone";
+std::string group_of(const Cell& cell, bool local) {
+  if (local) return "alone";
   auto parameters = degen::impairment_part(cell.parameters);
   for (const auto* name : {"engine", "path"})
     if (const auto it = cell.parameters.find(name); it != cell.parameters.end()) parameters.insert(*it);
@@ -111,8 +111,8 @@ Result<CampaignCell> cell_at(const Experiment& experiment, const Series& series,
   CampaignCell cell;
   cell.cell = {.workload = experiment.workload.name, .parameters = std::move(*reduced)};
   cell.id = cell_id(cell.cell);
-  cell.alone = runs_alone(experiment.workload);
-  cell.group = group_of(cell.cell, cell.alone);
+  cell.local = is_local(experiment.workload);
+  cell.group = group_of(cell.cell, cell.local);
   cell.unsupported = unsupported_by_provider(experiment.workload, cell.cell.parameters);
   if (cell.unsupported.empty()) cell.unsupported = unsupported_by_engine(cell.cell.parameters);
   return cell;

@@ -14,7 +14,7 @@ struct CampaignCell {
   Cell cell;
   std::size_t experiment = 0;  ///< the campaign's first that has this cell
   std::string id;              ///< cell_id(cell)
-  bool alone = false;          ///< its workload runs on one node by itself: no path, no impairment
+  bool local = false;          ///< its workload runs on one node by itself: no path, no impairment
   std::string group;           ///< canonical impairment and engine: cells of equal group share an impairment
   std::string
       unsupported;  ///< why no device of this provider, or this engine, can do it, known without trying; empty: try

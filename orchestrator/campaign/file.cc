@@ -12,11 +12,11 @@ constexpr std::size_t kMaxText = std::size_t{1} << 20;
 constexpr std::size_t kMaxEntries = 100'000;
 constexpr std::size_t kMaxExperiments = 1000;
 
-Place place_of(const YAML::Mark& mark) {
+FilePosition position_of(const YAML::Mark& mark) {
   return {.line = mark.line + 1, .column = mark.column + 1};
 }
-Place place_of(const YAML::Node& node) {
-  return place_of(node.Mark());
+FilePosition position_of(const YAML::Node& node) {
+  return position_of(node.Mark());
 }
 
 std::string kind_of(const YAML::Node& node) {
@@ -33,7 +33,7 @@ class Reader {
 
   Result<void> document(const YAML::Node& root) {
     if (!root.IsMap())
-      return error(Place{1, 1}, "expected a campaign: a map with name, workload, series, axes ..., got {}",
+      return error(FilePosition{1, 1}, "expected a campaign: a map with name, workload, series, axes ..., got {}",
                    kind_of(root));
     static const std::vector<std::string> known{"name",  "description", "workload",  "series",     "axes",
                                                 "fixed", "repeat",      "max_cells", "experiments"};
@@ -50,7 +50,7 @@ class Reader {
 
  private:
   template <typename... Args>
-  tl::unexpected<Error> error(Place place, fmt::format_string<Args...> format, Args&&... args) const {
+  tl::unexpected<Error> error(FilePosition place, fmt::format_string<Args...> format, Args&&... args) const {
     return refuse("{}{}", at(file_, place), fmt::format(format, std::forward<Args>(args)...));
   }
 
@@ -59,7 +59,7 @@ class Reader {
                           const std::vector<std::string>& known) const {
     std::vector<Word> seen;
     for (const auto& entry : map) {
-      const auto place = place_of(entry.first);
+      const auto place = position_of(entry.first);
       if (!entry.first.IsScalar()) return error(place, "expected a key of {}, got {}", where, kind_of(entry.first));
       const auto& key = entry.first.Scalar();
       if (!known.empty() && std::find(known.begin(), known.end(), key) == known.end()) {
@@ -76,8 +76,8 @@ class Reader {
   }
 
   Result<Word> scalar(const YAML::Node& node, const std::string& key, const std::string& expected,
-                      Place fallback) const {
-    const auto place = node.IsDefined() && !node.Mark().is_null() ? place_of(node) : fallback;
+                      FilePosition fallback) const {
+    const auto place = node.IsDefined() && !node.Mark().is_null() ? position_of(node) : fallback;
     if (!node.IsScalar() || node.Scalar().empty())
       return error(place, "expected {} for '{}', got {}", expected, key, node.IsScalar() ? "nothing" : kind_of(node));
     return Word{node.Scalar(), place};
@@ -87,10 +87,10 @@ class Reader {
                     Word& out) const {
     const auto node = map[key];
     if (!node.IsDefined()) {
-      if (required) return error(place_of(map), "key '{}' is missing: expected {}", key, expected);
+      if (required) return error(position_of(map), "key '{}' is missing: expected {}", key, expected);
       return {};
     }
-    auto value = scalar(node, key, expected, place_of(map));
+    auto value = scalar(node, key, expected, position_of(map));
     if (!value) return tl::unexpected(value.error());
     out = std::move(*value);
     return {};
@@ -100,9 +100,9 @@ class Reader {
     if (auto ok = check_keys(map, where, {}); !ok) return tl::unexpected(ok.error());
     std::vector<Setting> result;
     for (const auto& entry : map) {
-      const auto key = Word{entry.first.Scalar(), place_of(entry.first)};
+      const auto key = Word{entry.first.Scalar(), position_of(entry.first)};
       if (entry.second.IsSequence())
-        return error(place_of(entry.second),
+        return error(position_of(entry.second),
                      "expected one value for '{}' in {}, got a list; what is swept belongs into 'axes'", key.text,
                      where);
       auto value = scalar(entry.second, key.text, "one value", key.place);
@@ -115,7 +115,7 @@ class Reader {
   Result<void> experiments(const YAML::Node& root) {
     const auto list = root["experiments"];
     ExperimentSection top;
-    top.place = place_of(root);
+    top.place = position_of(root);
     if (auto ok = sections(root, top); !ok) return ok;
     if (!list.IsDefined()) {
       if (auto ok = word(root, "workload", "the name of a workload, or a list of 'experiments'", true, top.workload);
@@ -125,23 +125,24 @@ class Reader {
       return {};
     }
     if (root["workload"].IsDefined())
-      return error(place_of(root["workload"]),
+      return error(position_of(root["workload"]),
                    "a campaign has either 'workload' or 'experiments', each entry with its workload");
     if (!list.IsSequence() || list.size() == 0)
       return error(
-          place_of(list),
+          position_of(list),
           "expected a list for 'experiments', such as [{{workload: latency, axes: {{delay: [0, 5ms]}}}}], got {}",
           list.IsSequence() ? "an empty one" : kind_of(list));
     if (list.size() > kMaxExperiments)
-      return error(place_of(list), "'experiments' has {} entries, at most {} are read", list.size(), kMaxExperiments);
+      return error(position_of(list), "'experiments' has {} entries, at most {} are read", list.size(),
+                   kMaxExperiments);
     for (const auto& entry : list) {
       if (!entry.IsMap())
-        return error(place_of(entry), "expected an experiment: a map with workload, series, axes, fixed, got {}",
+        return error(position_of(entry), "expected an experiment: a map with workload, series, axes, fixed, got {}",
                      kind_of(entry));
       static const std::vector<std::string> known{"workload", "series", "axes", "fixed"};
       if (auto ok = check_keys(entry, "an experiment", known); !ok) return ok;
       auto experiment = top;
-      experiment.place = place_of(entry);
+      experiment.place = position_of(entry);
       if (auto ok = word(entry, "workload", "the name of a workload", true, experiment.workload); !ok) return ok;
       if (auto ok = sections(entry, experiment); !ok) return ok;
       file_.experiments.push_back(std::move(experiment));
@@ -160,17 +161,18 @@ class Reader {
     if (!node.IsDefined()) return {};
     out.clear();
     if (!node.IsSequence() || node.size() == 0)
-      return error(place_of(node), "expected a list for 'series', such as [{{transport: rdma, provider: rxe}}], got {}",
+      return error(position_of(node),
+                   "expected a list for 'series', such as [{{transport: rdma, provider: rxe}}], got {}",
                    node.IsSequence() ? "an empty one" : kind_of(node));
     if (node.size() > kMaxEntries)
-      return error(place_of(node), "'series' has {} entries, at most {} are read", node.size(), kMaxEntries);
+      return error(position_of(node), "'series' has {} entries, at most {} are read", node.size(), kMaxEntries);
     for (const auto& entry : node) {
       if (!entry.IsMap() || entry.size() == 0)
-        return error(place_of(entry), "expected a map of axes such as {{transport: rdma, provider: rxe}}, got {}",
+        return error(position_of(entry), "expected a map of axes such as {{transport: rdma, provider: rxe}}, got {}",
                      entry.IsMap() ? "an empty one" : kind_of(entry));
       auto axes = settings(entry, "an entry of series");
       if (!axes) return tl::unexpected(axes.error());
-      out.push_back({place_of(entry), std::move(*axes)});
+      out.push_back({position_of(entry), std::move(*axes)});
     }
     return {};
   }
@@ -179,12 +181,12 @@ class Reader {
     if (!node.IsDefined()) return {};
     out.clear();
     if (!node.IsMap())
-      return error(place_of(node), "expected a map of lists for 'axes', such as {{delay: [0, 5ms]}}, got {}",
+      return error(position_of(node), "expected a map of lists for 'axes', such as {{delay: [0, 5ms]}}, got {}",
                    kind_of(node));
     if (auto ok = check_keys(node, "axes", {}); !ok) return ok;
     for (const auto& entry : node) {
-      ListSetting axis{.key = {entry.first.Scalar(), place_of(entry.first)}, .values = {}};
-      const auto place = entry.second.Mark().is_null() ? axis.key.place : place_of(entry.second);
+      ListSetting axis{.key = {entry.first.Scalar(), position_of(entry.first)}, .values = {}};
+      const auto place = entry.second.Mark().is_null() ? axis.key.place : position_of(entry.second);
       if (!entry.second.IsSequence())
         return error(place, "expected a list for axis '{}', got {}{}", axis.key.text, kind_of(entry.second),
                      entry.second.IsScalar() ? "; one value for all cells belongs into 'fixed'" : "");
@@ -206,7 +208,7 @@ class Reader {
   Result<void> fixed(const YAML::Node& node, std::vector<Setting>& out) const {
     if (!node.IsDefined()) return {};
     if (!node.IsMap())
-      return error(place_of(node), "expected a map of values for 'fixed', such as {{duration: 1s}}, got {}",
+      return error(position_of(node), "expected a map of values for 'fixed', such as {{duration: 1s}}, got {}",
                    kind_of(node));
     auto values = settings(node, "fixed");
     if (!values) return tl::unexpected(values.error());
@@ -217,10 +219,11 @@ class Reader {
   Result<void> repeat(const YAML::Node& node) {
     if (!node.IsDefined()) return {};
     if (!node.IsMap())
-      return error(place_of(node), "expected a map for 'repeat', such as {{min: 6, max: 12}}, got {}", kind_of(node));
+      return error(position_of(node), "expected a map for 'repeat', such as {{min: 6, max: 12}}, got {}",
+                   kind_of(node));
     static const std::vector<std::string> known{"min", "max", "precision"};
     if (auto ok = check_keys(node, "repeat", known); !ok) return ok;
-    file_.repeat.place = place_of(node);
+    file_.repeat.place = position_of(node);
     for (const auto& [key, out] : {std::pair{"min", &file_.repeat.min}, std::pair{"max", &file_.repeat.max},
                                    std::pair{"precision", &file_.repeat.precision}}) {
       Word value;
@@ -235,7 +238,7 @@ class Reader {
 
 }  // namespace
 
-std::string at(const CampaignFile& file, Place place) {
+std::string at(const CampaignFile& file, FilePosition place) {
   return fmt::format("{}:{}:{}: ", file.path, place.line, place.column);
 }
 
@@ -256,7 +259,7 @@ Result<CampaignFile> parse_campaign(std::string path, std::string text) {
                     documents.empty() ? "an empty file" : fmt::format("{}", documents.size()));
     if (auto ok = Reader{file}.document(documents.front()); !ok) return tl::unexpected(ok.error());
   } catch (const YAML::Exception& error) {
-    const auto place = error.mark.is_null() ? Place{1, 1} : place_of(error.mark);
+    const auto place = error.mark.is_null() ? FilePosition{1, 1} : position_of(error.mark);
     return refuse("{}not YAML: {}", at(file, place), error.msg);
   }
   return file;

@@ -11,7 +11,7 @@
 namespace longhaul::orchestrator {
 
 /// Where in a file, both from 1.
-struct Place {
+struct FilePosition {
   int line = 0;
   int column = 0;
 };
@@ -19,7 +19,7 @@ struct Place {
 /// A word of the file and where it stands.
 struct Word {
   std::string text;
-  Place place;
+  FilePosition place;
 };
 
 /// "key: value"
@@ -35,12 +35,12 @@ struct ListSetting {
 };
 
 struct SeriesEntry {
-  Place place;
+  FilePosition place;
   std::vector<Setting> axes;
 };
 
 struct RepeatSection {
-  Place place;
+  FilePosition place;
   std::optional<Word> min;
   std::optional<Word> max;
   std::optional<Word> precision;
@@ -48,7 +48,7 @@ struct RepeatSection {
 
 /// One workload and what is swept over it.
 struct ExperimentSection {
-  Place place;
+  FilePosition place;
   Word workload;
   std::vector<SeriesEntry> series;
   std::vector<ListSetting> axes;
@@ -68,7 +68,7 @@ struct CampaignFile {
 };
 
 /// "quick.yaml:3:5: " - what every error of a campaign begins with.
-std::string at(const CampaignFile& file, Place place);
+std::string at(const CampaignFile& file, FilePosition place);
 
 /// Reads the text of a campaign. Refuses unknown and repeated keys, empty lists and wrong shapes; the error begins with
 /// "path:line:column: ", says what was expected and names the nearest known key.

@@ -42,7 +42,7 @@ Result<RunPlan> plan_of(const std::string& path, std::string text);
 Result<RunPlan> read_plan(const std::string& path);
 
 /// How one lab's or one testbed's part of the campaign ended.
-struct RunSession {
+struct CampaignSession {
   Result<void> outcome;
   std::int64_t made = 0;  ///< runs
   Manifest manifest;

@@ -5,7 +5,7 @@
 #include "common/replace_file.hh"
 #include "common/well_known.hh"
 #include "orchestrator/cli/commands.hh"
-#include "results/costs/costs.hh"
+#include "results/analyses/costs/costs.hh"
 
 namespace longhaul::orchestrator {
 namespace {

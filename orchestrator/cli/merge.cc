@@ -7,7 +7,7 @@
 #include <set>
 
 #include "orchestrator/cli/directory.hh"
-#include "results/compare/records.hh"
+#include "results/analyses/compare/records.hh"
 #include "results/store/store.hh"
 
 namespace longhaul::orchestrator {

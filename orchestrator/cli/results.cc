@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "orchestrator/cli/commands.hh"
+#include "results/analyses/compare/compare.hh"
 #include "results/claims/check.hh"
-#include "results/compare/compare.hh"
 #include "results/report/report.hh"
 
 namespace longhaul::orchestrator {

@@ -110,7 +110,7 @@ Result<void> drive(Driver& driver, boost::asio::io_context& io) {
   return outcome;
 }
 
-int conclude(const RunOptions& options, const RunSession& session, Sink& sink) {
+int conclude(const RunOptions& options, const CampaignSession& session, Sink& sink) {
   const auto& outcome = session.outcome;
   const bool stopped = !outcome && outcome.error().exit_code == ExitCode::interrupted;
   const auto vocabulary = results_vocabulary();
@@ -135,8 +135,8 @@ int conclude(const RunOptions& options, const RunSession& session, Sink& sink) {
 }
 
 // `directory` is opened here for a new campaign. An error is one before the first run.
-Result<RunSession> run_session(const RunOptions& options, const RunPlan& plan, std::optional<RunDirectory>& directory,
-                               Sink& sink) {
+Result<CampaignSession> run_session(const RunOptions& options, const RunPlan& plan,
+                                    std::optional<RunDirectory>& directory, Sink& sink) {
   std::optional<lab::Lab> lab;
   if (options.lab) {
     auto booted = boot(options, most_clients(plan.cells), directory ? directory->manifest : std::nullopt, sink);
@@ -166,7 +166,7 @@ Result<RunSession> run_session(const RunOptions& options, const RunPlan& plan, s
   Driver driver{plan.campaign, plan.cells, *testbed, make_manifest(options, plan, *testbed, directory->manifest),
                 precision,     *dialer,    journal,  sink};
   driver.resume(directory->runs);
-  RunSession session;
+  CampaignSession session;
   session.outcome = drive(driver, io);
   session.made = driver.runs_made();
   session.manifest = driver.manifest();
@@ -190,8 +190,8 @@ Result<void> set_clock(RunOptions& options, RunPlan& plan, const std::optional<R
     *clock = *emulated ? kVirtualClock : kHostClock;
     if (*emulated)
       if (const auto qemu = lab::emulator_at_hand(); !qemu) {
-        sink.on(WarningEvent{
-            fmt::format("the lab goes by the host's clock, its figures by the host's mood: {}", qemu.error().message)});
+        sink.on(WarningEvent{fmt::format("the lab goes by the host's clock, its figures vary with the host's load: {}",
+                                         qemu.error().message)});
         *clock = kHostClock;
       }
   }

@@ -111,8 +111,8 @@ CopyRunner copies_of(const lab::SealedImage& image) {
       };
 }
 
-Result<RunSession> run_sealed_session(const RunOptions& options, const RunPlan& plan,
-                                      std::optional<RunDirectory>& directory, Sink& sink) {
+Result<CampaignSession> run_sealed_session(const RunOptions& options, const RunPlan& plan,
+                                           std::optional<RunDirectory>& directory, Sink& sink) {
   if (directory && directory->manifest) {
     if (!directory->manifest->virtual_clock) return refuse("{}: it was begun by the host's clock", options.out);
     if (auto same = check_clock(*directory->manifest, options.shift, options.quantum); !same)
@@ -150,7 +150,7 @@ Result<RunSession> run_sealed_session(const RunOptions& options, const RunPlan& 
                       sink,
                       {.labs = labs_or_all(options.labs), .share = options.share, .shares = options.shares}};
   driver.resume(directory->runs);
-  RunSession session;
+  CampaignSession session;
   session.outcome = driver.run([] { return interrupted(); });
   session.made = driver.runs_made();
   session.manifest = driver.manifest();

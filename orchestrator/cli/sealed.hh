@@ -21,8 +21,8 @@ Result<std::string> settle_clock(const ClockQuestion& question);
 
 /// Makes the campaign's missing runs. `directory` is opened here for a new campaign. An error is one before the first
 /// run: nothing was kept then.
-Result<RunSession> run_sealed_session(const RunOptions& options, const RunPlan& plan,
-                                      std::optional<RunDirectory>& directory, Sink& sink);
+Result<CampaignSession> run_sealed_session(const RunOptions& options, const RunPlan& plan,
+                                           std::optional<RunDirectory>& directory, Sink& sink);
 
 /// The sealed lab that a plan wants.
 Result<lab::SealedImage> seal_for(const RunOptions& options, const RunPlan& plan, Sink& sink);

@@ -10,7 +10,7 @@
 #include "orchestrator/cli/interrupt.hh"
 #include "orchestrator/cli/sealed.hh"
 #include "orchestrator/events/sinks.hh"
-#include "results/compare/records.hh"
+#include "results/analyses/compare/records.hh"
 #include "results/report/report.hh"
 
 namespace longhaul::orchestrator {

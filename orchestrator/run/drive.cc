@@ -58,7 +58,7 @@ Awaitable<Result<void>> Driver::run() {
   auto outcome = co_await drive();
   co_await drop_prepared();
   const auto router = router_of(testbed_);
-  const bool used = std::any_of(links_.begin(), links_.end(), [](const Link& link) { return !link.alone(); });
+  const bool used = std::any_of(links_.begin(), links_.end(), [](const Link& link) { return !link.local(); });
   if (used && !router.empty() && nodes_.connected(router)) {
     auto cleared = co_await emulation_.clear();
     if (!cleared)
@@ -77,7 +77,7 @@ Awaitable<Result<void>> Driver::drive() {
   links_ = std::move(*links);
   std::map<std::string, std::set<std::string>> echoes;
   for (const auto& link : links_)
-    if (!link.alone()) echoes[link.server].insert(link.to.address);
+    if (!link.local()) echoes[link.server].insert(link.to.address);
   for (auto& [node, addresses] : echoes) nodes_.echo_at(node, std::move(addresses));
 
   if (auto opened = ledger_.open(); !opened) co_return opened;
@@ -177,7 +177,7 @@ Awaitable<Result<void>> Driver::run_block(Block block) {
     } else if (crossing) {
       record = co_await run_one(planned, queue.empty() ? std::nullopt : std::optional{queue.front()});
     } else {
-      record = co_await run_alone(planned);
+      record = co_await run_local(planned);
     }
     const bool useful =
         record.status == Status::ok || record.status == Status::limited || record.status == Status::unsupported;
@@ -252,7 +252,7 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
   co_return record;
 }
 
-Awaitable<RunRecord> Driver::run_alone(PlannedRun planned) {
+Awaitable<RunRecord> Driver::run_local(PlannedRun planned) {
   auto record = ledger_.blank(planned);
   emit(RunStarted{
       .cell = describe(campaign_, cells_[planned.cell]), .repetition = planned.repetition, .attempt = planned.attempt});

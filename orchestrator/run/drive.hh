@@ -68,7 +68,7 @@ class Driver {
   Awaitable<Result<void>> run_block(Block block);
   Awaitable<Admitted<void>> put_in_place(Block block);
   Awaitable<RunRecord> run_one(PlannedRun planned, std::optional<PlannedRun> following);
-  Awaitable<RunRecord> run_alone(PlannedRun planned);
+  Awaitable<RunRecord> run_local(PlannedRun planned);
   void take(RunOutcome outcome, RunRecord& record);
   Awaitable<PathSurvey> survey(Pending<Result<agents::ProbeResult>> probes);
   void judge(RunRecord& record, PathEvidence evidence, PathSurvey path);

@@ -149,7 +149,7 @@ Awaitable<Watched> watch(std::shared_ptr<NodeControl> node, RunRequest request, 
     }
     if (event->bench) {
       const auto& bench = *event->bench;
-      const bool gets_on = bench.kind == BenchEventKind::progress && request.link.alone();
+      const bool gets_on = bench.kind == BenchEventKind::progress && request.link.local();
       if (bench.kind == BenchEventKind::ready) watched.ready_at = bench.time;
       if (bench.kind == BenchEventKind::ready || bench.kind == BenchEventKind::window_start || gets_on)
         deadline = Clock::now() + request.window_timeout;
@@ -226,7 +226,7 @@ Awaitable<Story> start_server(std::shared_ptr<NodeControl> node, agents::StartRe
 }
 
 // One process on one node.
-Awaitable<RunOutcome> execute_alone(Nodes& nodes, RunRequest request, RunHooks hooks) {
+Awaitable<RunOutcome> execute_local(Nodes& nodes, RunRequest request, RunHooks hooks) {
   auto node = nodes.at(request.link.client);
   auto begun = co_await start_process(node, start_request(request, Role::local, request.link.from));
   Watched watched;
@@ -242,7 +242,7 @@ Awaitable<RunOutcome> execute_alone(Nodes& nodes, RunRequest request, RunHooks h
 }  // namespace
 
 Awaitable<PreparedRun> prepare(Nodes& nodes, RunRequest request) {
-  if (request.link.alone()) co_return PreparedRun{};
+  if (request.link.local()) co_return PreparedRun{};
   const auto paths = paths_of(request.link);
   std::vector<Pending<Story>> starts;
   for (const auto& path : paths) {
@@ -280,7 +280,7 @@ Awaitable<void> discard(Nodes& nodes, RunRequest request, PreparedRun prepared) 
 }
 
 Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, PreparedRun prepared, RunHooks hooks) {
-  if (request.link.alone()) co_return co_await execute_alone(nodes, std::move(request), std::move(hooks));
+  if (request.link.local()) co_return co_await execute_local(nodes, std::move(request), std::move(hooks));
   if (prepared.port == 0) co_return prepared.refusal;
   auto node = nodes.at(request.link.client);
   auto server = nodes.at(request.link.server);

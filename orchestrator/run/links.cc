@@ -47,7 +47,7 @@ Result<std::vector<End>> ends_on(const std::vector<const Node*>& nodes, const st
 }
 
 // Where a workload runs by itself: any attachment will do that has what it is measured with.
-Result<Link> link_alone(const Node& node, const Parameters& parameters) {
+Result<Link> local_link(const Node& node, const Parameters& parameters) {
   Link link{.client = node.name, .server = {}, .path = {}, .from = {}, .to = {}};
   if (choice_of(parameters, "transport").empty()) return link;
   const auto provider = provider_of(parameters);
@@ -64,7 +64,7 @@ Result<Link> link_alone(const Node& node, const Parameters& parameters) {
 }  // namespace
 
 std::vector<Link> paths_of(const Link& link) {
-  if (link.alone()) return {};
+  if (link.local()) return {};
   std::vector<Link> paths{link};
   paths.front().beside.clear();
   paths.insert(paths.end(), link.beside.begin(), link.beside.end());
@@ -80,14 +80,14 @@ std::size_t most_clients(const std::vector<CampaignCell>& cells) {
 Result<std::vector<Link>> links_of(const Testbed& testbed, const std::vector<CampaignCell>& cells) {
   const auto clients = testbed.with_role(Role::client);
   const auto servers = testbed.with_role(Role::server);
-  const bool all_alone = std::all_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.alone; });
-  if (clients.empty() || (servers.empty() && !all_alone)) return refuse("the testbed needs a client and a server");
+  const bool all_local = std::all_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.local; });
+  if (clients.empty() || (servers.empty() && !all_local)) return refuse("the testbed needs a client and a server");
   const auto routers = testbed.with_role(Role::router);
   std::vector<Link> links;
   for (const auto& cell : cells) {
     const auto& parameters = cell.cell.parameters;
-    if (cell.alone) {
-      auto link = link_alone(*clients.front(), parameters);
+    if (cell.local) {
+      auto link = local_link(*clients.front(), parameters);
       if (!link) return tl::unexpected(link.error());
       links.push_back(std::move(*link));
       continue;

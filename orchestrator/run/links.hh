@@ -18,7 +18,7 @@ struct Link {
   Attachment from;                ///< the client's; of one by itself that of its provider, empty without a transport
   Attachment to;                  ///< the server's
   std::vector<Link> beside = {};  ///< from the further clients to the same server
-  bool alone() const { return server.empty(); }
+  bool local() const { return server.empty(); }
   bool operator==(const Link& other) const {
     return client == other.client && server == other.server && from.address == other.from.address &&
            to.address == other.to.address && beside == other.beside;

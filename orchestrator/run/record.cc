@@ -82,7 +82,7 @@ Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& 
     const auto& cell = cells[run.cell];
     const auto round_trip = round_trip_of(cell.cell);
     total += window_of(workload_of(campaign, cell), cell.cell) + kBetweenRuns + kRoundTripsBetween * round_trip;
-    if (!cell.alone && blocks.emplace(run.repetition, cell.group).second) total += kNewBlock;
+    if (!cell.local && blocks.emplace(run.repetition, cell.group).second) total += kNewBlock;
   }
   return total;
 }

@@ -51,7 +51,7 @@ bool Schedule::enough(std::size_t cell) const {
   if (runs >= rule_.max || !rule_.precision) return true;
   // What is computed gives the same again: no further run makes it more precise.
   const auto& values = progress.values;
-  if (cells_[cell].alone && values.size() > 1 &&
+  if (cells_[cell].local && values.size() > 1 &&
       std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); }))
     return true;
   const auto width = precision_(progress.values);

@@ -35,9 +35,9 @@ using Precision = std::function<std::optional<double>(const std::vector<double>&
 
 /// The state of a campaign: which runs exist, and what follows from them. A run that failed is repeated within its
 /// block, `attempts` times in all; then its cell is given up for this session. A refused one is repeated there, too,
-/// but after kRefusals it is put off until all others are through: what spoils the WAN is mostly the machine's mood,
-/// which passes. A cell is given up when kRefusalsInARow of its runs were refused with no good one between. One that is
-/// unsupported ends its cell for good.
+/// but after kRefusals it is put off until all others are through: what spoils the WAN is mostly the machine's other
+/// load, which passes. A cell is given up when kRefusalsInARow of its runs were refused with no good one between. One
+/// that is unsupported ends its cell for good.
 class Schedule {
  public:
   static constexpr int kAttempts = 3;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "results/analyses/transfers/prediction.hh"
+#include "results/analyses/transfers/savings.hh"
 #include "results/claims/judge.hh"
-#include "results/transfers/prediction.hh"
-#include "results/transfers/savings.hh"
 
 namespace longhaul::results {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "results/report/alone.hh"
+#include "results/report/local_axes.hh"
 
 namespace longhaul::results {
 namespace {
@@ -155,7 +155,7 @@ Answer answer_of(const Summary& summary, const std::vector<Pairing>& pairings, c
   const bool rdma =
       std::any_of(pairings.begin(), pairings.end(), [](const auto& one) { return one.transport == "rdma"; });
   if (!rdma) {
-    if (auto best = best_alone(summary, vocabulary); !best.empty())
+    if (auto best = best_local(summary, vocabulary); !best.empty())
       return {.question = "What gives the best figures?", .answer = std::move(best)};
     const auto measured =
         std::count_if(summary.cells.begin(), summary.cells.end(), [](const auto& cell) { return cell.usable > 0; });

@@ -72,7 +72,7 @@ std::string integer_or_default(const CellSummary& cell, const Vocabulary& vocabu
 
 void add_line(std::string& text, const CellSummary& cell, const MetricSummary& metric, const Vocabulary& vocabulary) {
   const auto word = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
-  const bool crosses = !cell.transport.empty() && !vocabulary.alone(cell.workload);
+  const bool crosses = !cell.transport.empty() && !vocabulary.is_local(cell.workload);
   const bool wan = crosses && word("path") != "lan";
   const bool measured = !metric.values.empty();
   const auto asked = [&](const AchievedDelay& delay) {

@@ -2,7 +2,7 @@
 
 #include "model/codec.hh"
 #include "results/claims/json.hh"
-#include "results/report/alone.hh"
+#include "results/report/local_axes.hh"
 #include "results/report/report.hh"
 #include "results/report/transfers.hh"
 #include "results/summary/clock.hh"
@@ -99,7 +99,7 @@ const ParameterSpec* surface_axis(const WorkloadSpec& spec) {
 }
 
 // What crosses no path has a size only as any other axis.
-void show_alone(json::object& cell, const CellSummary& summary, const AloneAxes& axes) {
+void show_alone(json::object& cell, const CellSummary& summary, const LocalAxes& axes) {
   json::object conditions;
   for (const auto& [name, spelt] : axes.conditions_of(summary)) conditions[name] = spelt;
   cell["conditions"] = std::move(conditions);
@@ -210,7 +210,7 @@ json::array workloads_data(const Summary& summary, const Vocabulary& vocabulary)
                                         {"help", metric.help},
                                         {"detail", metric.detail}});
     json::object workload{
-        {"name", spec.name}, {"summary", spec.summary}, {"alone", runs_alone(spec)}, {"metrics", std::move(metrics)}};
+        {"name", spec.name}, {"summary", spec.summary}, {"alone", is_local(spec)}, {"metrics", std::move(metrics)}};
     if (const auto* axis = surface_axis(spec))
       workload["surface"] =
           json::object{{"name", axis->name}, {"kind", boost::describe::enum_to_string(axis->kind, "?")}};
@@ -267,10 +267,10 @@ json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool 
   const auto answer = answer_of(summary, pairings, vocabulary);
   const auto claims = check_claims(summary, vocabulary, all_claims());
   json::array cells;
-  const AloneAxes axes{summary, vocabulary};
+  const LocalAxes axes{summary, vocabulary};
   for (const auto& cell : summary.cells) {
     auto object = cell_data(cell, summary, vocabulary, distributions);
-    if (vocabulary.alone(cell.workload)) show_alone(object, cell, axes);
+    if (vocabulary.is_local(cell.workload)) show_alone(object, cell, axes);
     cells.emplace_back(std::move(object));
   }
   json::array pairs;

@@ -1,9 +1,9 @@
 #include "results/report/transfers.hh"
 
+#include "results/analyses/transfers/decision.hh"
+#include "results/analyses/transfers/prediction.hh"
+#include "results/analyses/transfers/savings.hh"
 #include "results/report/data.hh"
-#include "results/transfers/decision.hh"
-#include "results/transfers/prediction.hh"
-#include "results/transfers/savings.hh"
 
 namespace longhaul::results {
 namespace {

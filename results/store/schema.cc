@@ -1,6 +1,6 @@
 #include "results/store/schema.hh"
 
-#include "results/summary/metrics.hh"
+#include "results/metrics/metrics.hh"
 
 namespace longhaul::results {
 namespace {

@@ -31,7 +31,7 @@ struct RunSummary {
   std::int64_t started = 0;
   std::int64_t finished = 0;
   std::string digest;                     ///< of all that it measured, by a virtual clock
-  std::map<std::string, double> metrics;  ///< by name, base units (summary/metrics.hh says whose value it is)
+  std::map<std::string, double> metrics;  ///< by name, base units (metrics/metrics.hh says whose value it is)
 };
 
 /// Names a NodeFacts by its content: 16 hex digits of the SHA-256 of its document.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "results/metrics/metrics.hh"
 #include "results/store/store.hh"
-#include "results/summary/metrics.hh"
 #include "results/summary/processor.hh"
 
 namespace longhaul::results {

@@ -25,9 +25,9 @@ const MetricSpec* Vocabulary::metric(std::string_view workload_name, std::string
   return nullptr;
 }
 
-bool Vocabulary::alone(std::string_view workload_name) const {
+bool Vocabulary::is_local(std::string_view workload_name) const {
   const auto* owner = workload(workload_name);
-  return owner != nullptr && runs_alone(*owner);
+  return owner != nullptr && is_local(*owner);
 }
 
 bool Vocabulary::of_one_transport(std::string_view workload_name, std::string_view name) const {

@@ -20,7 +20,7 @@ struct Vocabulary {
   const MetricSpec* metric(std::string_view workload, std::string_view name) const;
 
   /// Whether its cells cross no path: one process on one node. False where it is unknown.
-  bool alone(std::string_view workload) const;
+  bool is_local(std::string_view workload) const;
 
   /// Whether only one transport has this axis: then it tells series apart, and is no condition that two transports
   /// share.

@@ -6,7 +6,7 @@
 
 #include <boost/json.hpp>
 
-#include "agents/refusals.hh"
+#include "agents/refused_connections.hh"
 #include "tests/agents/program.hh"
 
 namespace longhaul::agents {

@@ -29,7 +29,7 @@ class ControllerTest : public testing::Test {
     std::vector<std::unique_ptr<Engine>> engines;
     engines.push_back(std::make_unique<test::RecordingEngine>("netem", netem));
     engines.push_back(std::make_unique<test::RecordingEngine>("nfqueue", nfqueue));
-    controller = std::make_unique<Controller>([] { return test::kSides; }, std::move(engines), directory);
+    controller = std::make_unique<ImpairmentController>([] { return test::kSides; }, std::move(engines), directory);
     controller->connected(1, "pid 11");
     controller->connected(2, "pid 22");
   }
@@ -65,7 +65,7 @@ class ControllerTest : public testing::Test {
   const RunDirectory directory = RunDirectory::open(folder.path()).value();
   test::Log netem;
   test::Log nfqueue;
-  std::unique_ptr<Controller> controller;
+  std::unique_ptr<ImpairmentController> controller;
   Nanoseconds time = 100s;
   std::uint32_t sequence = 0;
 };

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 const Sides kSides{.client = {{"ra0"}, {"ra1", 9000}}, .server = {{"rb0"}}};
 
-Plan plan_of(const Parameters& parameters, std::string_view engine = "netem", const Lateness& lateness = {}) {
+ImpairmentPlan plan_of(const Parameters& parameters, std::string_view engine = "netem", const Lateness& lateness = {}) {
   return plan_for(make_impairment(parameters).value(), engine, kSides, lateness).value();
 }
 
@@ -25,13 +25,13 @@ std::vector<NetemQdisc> qdiscs_of(const Parameters& parameters, const Lateness& 
   return netem::qdiscs_of(plan_of(parameters, "netem", lateness));
 }
 
-TEST(Plan, NothingAskedIsNothingMade) {
+TEST(ImpairmentPlan, NothingAskedIsNothingMade) {
   EXPECT_TRUE(plan_of({}).empty());
   EXPECT_TRUE(plan_of({}, "nfqueue").empty());
   EXPECT_EQ(nfqueue::ruleset_of(plan_of({}, "nfqueue")), "");
 }
 
-TEST(Plan, ADirectionIsImpairedWhereItLeavesTheRouter) {
+TEST(ImpairmentPlan, ADirectionIsImpairedWhereItLeavesTheRouter) {
   const auto qdiscs = qdiscs_of({{"delay", 5'000'000}, {"delay_back", 2'000'000}});
   ASSERT_EQ(qdiscs.size(), 3u);
   EXPECT_EQ(qdiscs[0].interface, "rb0");
@@ -44,7 +44,7 @@ TEST(Plan, ADirectionIsImpairedWhereItLeavesTheRouter) {
   EXPECT_EQ(one_way.limit(Way::back), 0u);
 }
 
-TEST(Plan, LatenessComesOffAndNeverBelowZero) {
+TEST(ImpairmentPlan, LatenessComesOffAndNeverBelowZero) {
   const auto plan = plan_of({{"delay", 1'000'000}}, "netem", {.forward = 300us, .back = 2ms});
   EXPECT_EQ(plan.programmed_forward, 700us);
   EXPECT_EQ(plan.programmed_back, 0us);
@@ -55,7 +55,7 @@ TEST(Plan, LatenessComesOffAndNeverBelowZero) {
   EXPECT_EQ(plan_of({{"loss", 10}}, "nfqueue", {.forward = -10us}).programmed_forward, 0us);
 }
 
-TEST(Plan, QueueHoldsRateTimesDelay) {
+TEST(ImpairmentPlan, QueueHoldsRateTimesDelay) {
   // 10 Gbit/s x 100 ms / 1500 bytes = 83334 packets are on the way when no rate is given.
   EXPECT_EQ(queue_limit({.delay = 100ms}, 200ms, 1500), 83334 + kMinQueue);
   EXPECT_EQ(queue_limit({.delay = 100ms}, 200ms, 9000), 13889 + kMinQueue);
@@ -69,7 +69,7 @@ TEST(Plan, QueueHoldsRateTimesDelay) {
   EXPECT_GT(queue_limit({.loss = {1}}, 0ns, 1500), 100u);
 }
 
-TEST(Plan, NetemParameters) {
+TEST(ImpairmentPlan, NetemParameters) {
   const auto qdisc = qdiscs_of(
       {{"delay", 10'000'000}, {"jitter", 1'000'000}, {"loss", 500'000}, {"reorder", 250'000}, {"rate", 8'000'000}})[0];
   EXPECT_EQ(qdisc.jitter, 1ms);
@@ -79,13 +79,13 @@ TEST(Plan, NetemParameters) {
   EXPECT_FALSE(qdisc.bursts);
 }
 
-TEST(Plan, JitterThatKeepsOrderNeedsARateInNetem) {
+TEST(ImpairmentPlan, JitterThatKeepsOrderNeedsARateInNetem) {
   EXPECT_GT(qdiscs_of({{"delay", 10'000}, {"jitter", 1'000}})[0].rate, 10'000'000'000u);
   EXPECT_EQ(qdiscs_of({{"delay", 10'000}, {"jitter", 1'000}, {"jitter_order", "free"}})[0].rate, 0u);
   EXPECT_EQ(qdiscs_of({{"delay", 10'000}})[0].rate, 0u);
 }
 
-TEST(Plan, BurstsOfLossesKeepTheirMean) {
+TEST(ImpairmentPlan, BurstsOfLossesKeepTheirMean) {
   const auto bursts = gilbert({.loss = {100'000}, .loss_burst = 4});
   ASSERT_TRUE(bursts);
   const double enter = bursts->enter / 4294967295.0;
@@ -96,13 +96,13 @@ TEST(Plan, BurstsOfLossesKeepTheirMean) {
   EXPECT_FALSE(gilbert({.loss = {0}, .loss_burst = 4}));
 }
 
-TEST(Plan, KernelProbabilityIsExactAtItsEnds) {
+TEST(ImpairmentPlan, KernelProbabilityIsExactAtItsEnds) {
   EXPECT_EQ(kernel_probability({0}), 0u);
   EXPECT_EQ(kernel_probability({1'000'000}), 0xffffffffu);
   EXPECT_EQ(kernel_probability({1}), 4295u);
 }
 
-TEST(Plan, NfqueueMakesOneQueueAnEgressInterface) {
+TEST(ImpairmentPlan, NfqueueMakesOneQueueAnEgressInterface) {
   const auto plan = plan_of({{"delay", 5'000'000}}, "nfqueue");
   const auto queues = nfqueue::queues_of(plan);
   ASSERT_EQ(queues.size(), 3u);
@@ -121,7 +121,7 @@ TEST(Plan, NfqueueMakesOneQueueAnEgressInterface) {
             "}\n");
 }
 
-TEST(Plan, RefusesWhatAnEngineCannotDoByName) {
+TEST(ImpairmentPlan, RefusesWhatAnEngineCannotDoByName) {
   const auto duplicate = make_impairment({{"duplicate_back", 10}}).value();
   EXPECT_TRUE(check_engine(duplicate, "netem"));
   EXPECT_THAT(check_engine(duplicate, "nfqueue").error().message,

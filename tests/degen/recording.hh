@@ -14,7 +14,7 @@ namespace longhaul::degen::test {
 /// What happened to an engine, shared by the test and the engine.
 struct Log {
   std::vector<std::string> events;
-  std::vector<Plan> plans;
+  std::vector<ImpairmentPlan> plans;
   std::string refuse;              ///< check() refuses with this
   std::string fail;                ///< apply() fails with this
   std::vector<std::string> left;   ///< what sweep() finds
@@ -27,11 +27,11 @@ class RecordingEngine : public Engine {
  public:
   RecordingEngine(std::string name, Log& log) : name_(std::move(name)), log_(log) {}
   std::string_view name() const override { return name_; }
-  Result<void> check(const Plan&) override {
+  Result<void> check(const ImpairmentPlan&) override {
     if (!log_.refuse.empty()) return longhaul::refuse("{}", log_.refuse);
     return {};
   }
-  Result<void> apply(const Plan& plan) override {
+  Result<void> apply(const ImpairmentPlan& plan) override {
     log_.events.push_back(name_ + " apply");
     log_.plans.push_back(plan);
     if (log_.on_apply) log_.on_apply();

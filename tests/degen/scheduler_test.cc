@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 // Runs all arrivals and gives each packet's time of release, as a kernel would see it that wakes the thread exactly
 // when the next packet is due. Dropped packets are missing.
-std::map<std::uint32_t, Nanoseconds> run(Scheduler& scheduler, const std::vector<Arrival>& arrivals,
+std::map<std::uint32_t, Nanoseconds> run(Scheduler& scheduler, const std::vector<PacketArrival>& arrivals,
                                          std::vector<std::uint32_t>* order = nullptr) {
   std::map<std::uint32_t, Nanoseconds> released;
   std::set<std::uint32_t> queued;
@@ -54,8 +54,8 @@ std::map<std::uint32_t, Nanoseconds> run(Scheduler& scheduler, const std::vector
   return released;
 }
 
-std::vector<Arrival> packets(std::uint32_t count, Nanoseconds spacing, std::uint32_t bytes = 100) {
-  std::vector<Arrival> arrivals;
+std::vector<PacketArrival> packets(std::uint32_t count, Nanoseconds spacing, std::uint32_t bytes = 100) {
+  std::vector<PacketArrival> arrivals;
   for (std::uint32_t i = 0; i < count; ++i) arrivals.push_back({.id = i + 1, .time = 1s + i * spacing, .bytes = bytes});
   return arrivals;
 }

@@ -25,7 +25,7 @@ class ServerTest : public testing::Test {
     thread_ = std::jthread{[this] {
       std::vector<std::unique_ptr<Engine>> engines;
       engines.push_back(std::make_unique<test::RecordingEngine>("netem", log_));
-      Controller controller{[] { return test::kSides; }, std::move(engines), directory_};
+      ImpairmentController controller{[] { return test::kSides; }, std::move(engines), directory_};
       Server server{listener_, controller, nullptr};
       server.run(stop_.get());
     }};

@@ -10,7 +10,7 @@ constexpr const char* kGood =
     "boot\r\nlonghaul: crossed ra0 rb0 3 3 3 3\r\nlonghaul: crossed ra1 rb1 4 3 3 4\r\nlonghaul: ready\r\n";
 
 TEST(Crossing, BothInterfacesOfEveryLinkMustCount) {
-  const Plan plan = plan_of(Topology::compact);
+  const LabPlan plan = plan_of(Topology::compact);
   EXPECT_TRUE(check_crossings(plan, parse_crossings(kGood)));
   // What a program does that takes the destination's own address: it turns round in the router.
   const auto turned =

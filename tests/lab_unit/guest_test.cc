@@ -27,7 +27,7 @@ bool parses(const std::string& script) {
 
 TEST(Guest, EveryScriptParses) {
   for (const Topology topology : {Topology::compact, Topology::full}) {
-    const Plan plan = plan_of(topology, 2);
+    const LabPlan plan = plan_of(topology, 2);
     for (const PlannedMachine& machine : plan.machines)
       for (const OverlayFile& file : machine.files)
         EXPECT_TRUE(file.path == "/etc/inittab" || parses(file.bytes)) << file.path << " of " << machine.name << "\n"
@@ -125,7 +125,7 @@ TEST_F(Tracing, LinesThatAreNotAsTheyShouldBeAreLeftUnanswered) {
 
 TEST(Guest, EndsAreTracedTheRouterIsNot) {
   const auto script = [](Topology topology, const char* node) {
-    const Plan plan = plan_of(topology);
+    const LabPlan plan = plan_of(topology);
     return file_of(plan.machine_of(*plan.find(node)), "/etc/longhaul/service/keep-tracing");
   };
   EXPECT_EQ(script(Topology::compact, "server"), tracing_script());
@@ -140,7 +140,7 @@ TEST(Guest, HugePagesWhereThereIsMemoryForThem) {
 }
 
 TEST(Guest, OnlyDegenIsPrivileged) {
-  const Plan plan = plan_of(Topology::compact);
+  const LabPlan plan = plan_of(Topology::compact);
   const PlannedMachine& machine = plan.machines[0];
   EXPECT_THAT(
       file_of(machine, "/etc/longhaul/service/keep-degen"),
@@ -158,17 +158,17 @@ TEST(Guest, OnlyDegenIsPrivileged) {
 }
 
 TEST(Guest, EndsThatShareProcessorsGetTheirOwn) {
-  const Plan compact = plan_of(Topology::compact);
+  const LabPlan compact = plan_of(Topology::compact);
   EXPECT_THAT(file_of(compact.machines[0], "/etc/longhaul/service/keep-agent-client"), HasSubstr(" --cpus 0\n"));
   EXPECT_THAT(file_of(compact.machines[0], "/etc/longhaul/service/keep-agent-server"), HasSubstr(" --cpus 1\n"));
   EXPECT_THAT(file_of(compact.machines[0], "/etc/longhaul/service/keep-agent-router"), Not(HasSubstr("--cpus")));
-  const Plan full = plan_of(Topology::full);
+  const LabPlan full = plan_of(Topology::full);
   for (const PlannedMachine& machine : some(full.machines))
     EXPECT_THAT(file_of(machine, "/etc/longhaul/service/keep-agent-" + machine.name), Not(HasSubstr("--cpus")));
 }
 
 TEST(Guest, EveryServiceIsKeptAlive) {
-  const Plan plan = plan_of(Topology::full);
+  const LabPlan plan = plan_of(Topology::full);
   EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"),
             "::respawn:/etc/longhaul/service/keep-degen\n::respawn:/etc/longhaul/service/keep-agent-router\n::respawn:/"
             "etc/longhaul/service/keep-dropbear\n"
@@ -178,7 +178,7 @@ TEST(Guest, EveryServiceIsKeptAlive) {
 TEST(Guest, ProgramsThatAreMissingAreLeftOut) {
   PlanOptions options{
       .topology = Topology::compact, .directory = "/run/l", .programs = {"longhaul-bench"}, .host_ports = {1, 2, 3, 4}};
-  const Plan plan = make_plan(options);
+  const LabPlan plan = make_plan(options);
   EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"),
             "::respawn:/etc/longhaul/service/keep-steering\n::respawn:/etc/longhaul/service/keep-tracing\n"
             "::respawn:/etc/longhaul/service/keep-dropbear\n"
@@ -188,7 +188,7 @@ TEST(Guest, ProgramsThatAreMissingAreLeftOut) {
 }
 
 TEST(Guest, CompactRulesSendUnboundProgramsAcrossTheRouterToo) {
-  const Plan plan = plan_of(Topology::compact, 2);
+  const LabPlan plan = plan_of(Topology::compact, 2);
   const std::string setup = file_of(plan.machines[0], "/etc/longhaul/setup");
   EXPECT_THAT(setup, HasSubstr("route add default via 10.10.0.254 dev a0 table 101\n"));
   EXPECT_THAT(setup, HasSubstr("rule add pref 10 iif b1 lookup local\n"));
@@ -199,7 +199,7 @@ TEST(Guest, CompactRulesSendUnboundProgramsAcrossTheRouterToo) {
 }
 
 TEST(Guest, CommandsAreToldWhereTheyStand) {
-  const Plan plan = plan_of(Topology::full);
+  const LabPlan plan = plan_of(Topology::full);
   EXPECT_EQ(file_of(plan.machine_of(*plan.find("client")), "/etc/longhaul/node/client"),
             "#!/bin/sh\nexport LONGHAUL_NODE=client LONGHAUL_ADDR=10.10.0.1 LONGHAUL_DEVICE=rxe_a0 LONGHAUL_NETDEV=a0 "
             "LONGHAUL_PEER=10.20.0.1"
@@ -209,7 +209,7 @@ TEST(Guest, CommandsAreToldWhereTheyStand) {
             "LONGHAUL_PEER_LAN=10.30.0.2"
             " LONGHAUL_ADDR_SIW_LAN=10.31.0.1 LONGHAUL_DEVICE_SIW_LAN=siw_c1 LONGHAUL_NETDEV_SIW_LAN=c1 "
             "LONGHAUL_PEER_SIW_LAN=10.31.0.2\nexec \"$@\"\n");
-  const Plan compact = plan_of(Topology::compact);
+  const LabPlan compact = plan_of(Topology::compact);
   EXPECT_EQ(file_of(compact.machines[0], "/etc/longhaul/node/router"),
             "#!/bin/sh\nexport LONGHAUL_NODE=router\nexec ip netns exec R \"$@\"\n");
 }

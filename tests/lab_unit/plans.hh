@@ -5,7 +5,7 @@
 
 namespace longhaul::lab {
 
-inline Plan plan_of(Topology topology, unsigned clients = 1) {
+inline LabPlan plan_of(Topology topology, unsigned clients = 1) {
   PlanOptions options{.topology = topology,
                       .clients = clients,
                       .directory = "/run/l",
@@ -17,7 +17,7 @@ inline Plan plan_of(Topology topology, unsigned clients = 1) {
 }
 
 /// As lab/sealed.cc asks for it: no ports, no directory.
-inline Plan sealed_plan(unsigned clients = 1) {
+inline LabPlan sealed_plan(unsigned clients = 1) {
   PlanOptions options{.topology = Topology::compact,
                       .clients = clients,
                       .cores = 3,

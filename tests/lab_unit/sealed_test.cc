@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-const PlannedMachine& only(const Plan& plan) {
+const PlannedMachine& only(const LabPlan& plan) {
   EXPECT_EQ(plan.machines.size(), 1U);
   return plan.machines.front();
 }

@@ -28,8 +28,8 @@ TEST(Topology, ParsesWhatItPrints) {
   EXPECT_THAT(parse_topology("ring").error().message, HasSubstr("compact, full, systems or auto"));
 }
 
-TEST(Plan, CompactIsOneMachineWithTheRouterAtAnAddressOfItsOwn) {
-  const Plan plan = plan_of(Topology::compact);
+TEST(LabPlan, CompactIsOneMachineWithTheRouterAtAnAddressOfItsOwn) {
+  const LabPlan plan = plan_of(Topology::compact);
   ASSERT_EQ(plan.machines.size(), 1U);
   EXPECT_THAT(plan.machines[0].arguments,
               Contains("user,id=mgmt,restrict=on,hostfwd=tcp:127.0.0.1:50004-10.0.2.15:22,hostfwd=tcp:127.0.0.1:50001-"
@@ -40,8 +40,8 @@ TEST(Plan, CompactIsOneMachineWithTheRouterAtAnAddressOfItsOwn) {
   EXPECT_EQ(plan.find("nobody"), nullptr);
 }
 
-TEST(Plan, FullStartsTheRouterFirstBecauseItListensOnTheWires) {
-  const Plan plan = plan_of(Topology::full, 2);
+TEST(LabPlan, FullStartsTheRouterFirstBecauseItListensOnTheWires) {
+  const LabPlan plan = plan_of(Topology::full, 2);
   ASSERT_EQ(plan.machines.size(), 4U);
   EXPECT_EQ(plan.machines[0].name, "router");
   EXPECT_THAT(plan.machines[0].listens, ElementsAre("/run/l/ra0.sock", "/run/l/ra1.sock", "/run/l/ra2.sock",
@@ -51,9 +51,9 @@ TEST(Plan, FullStartsTheRouterFirstBecauseItListensOnTheWires) {
               Contains("stream,id=a2,server=off,addr.type=unix,addr.path=/run/l/ra2.sock"));
 }
 
-TEST(Plan, ACableGoesStraightFromTheFirstClientToTheServer) {
+TEST(LabPlan, ACableGoesStraightFromTheFirstClientToTheServer) {
   for (const auto topology : {Topology::compact, Topology::full}) {
-    const Plan plan = plan_of(topology, 2);
+    const LabPlan plan = plan_of(topology, 2);
     const auto& client = *plan.find("client");
     const auto& server = *plan.find("server");
     ASSERT_EQ(client.lan.size(), 2U);
@@ -66,14 +66,14 @@ TEST(Plan, ACableGoesStraightFromTheFirstClientToTheServer) {
     EXPECT_EQ(client.lan[0].address, "10.30.0.1");
     EXPECT_EQ(server.lan[1].address, "10.31.0.2");
   }
-  const Plan full = plan_of(Topology::full);
+  const LabPlan full = plan_of(Topology::full);
   EXPECT_THAT(full.machine_of(*full.find("client")).listens, ElementsAre("/run/l/lan-rxe.sock", "/run/l/lan-siw.sock"));
   EXPECT_THAT(full.machine_of(*full.find("server")).arguments,
               Contains("stream,id=d1,server=off,addr.type=unix,addr.path=/run/l/lan-siw.sock"));
 }
 
-TEST(Plan, EveryClientMeetsTheServerOnBothKinds) {
-  const Plan plan = plan_of(Topology::compact, 2);
+TEST(LabPlan, EveryClientMeetsTheServerOnBothKinds) {
+  const LabPlan plan = plan_of(Topology::compact, 2);
   ASSERT_EQ(plan.links.size(), 4U);
   EXPECT_EQ(plan.links[3].client_side, "ra3");
   EXPECT_EQ(plan.links[3].server_side, "rb1");
@@ -81,8 +81,8 @@ TEST(Plan, EveryClientMeetsTheServerOnBothKinds) {
   EXPECT_EQ(plan.links[3].target, "10.21.0.1");
 }
 
-TEST(Plan, AddressesIndexesAndPortsAreUnique) {
-  const Plan plan = plan_of(Topology::full, 16);
+TEST(LabPlan, AddressesIndexesAndPortsAreUnique) {
+  const LabPlan plan = plan_of(Topology::full, 16);
   std::set<std::string> addresses, macs;
   std::set<unsigned> indexes;
   std::set<std::uint16_t> ports;
@@ -107,8 +107,8 @@ TEST(Plan, AddressesIndexesAndPortsAreUnique) {
   EXPECT_EQ(ports.size(), ports_needed(Topology::full, 16));
 }
 
-TEST(Plan, IsTheSameEveryTime) {
-  const auto text = [](const Plan& plan) {
+TEST(LabPlan, IsTheSameEveryTime) {
+  const auto text = [](const LabPlan& plan) {
     std::string out;
     for (const PlannedMachine& machine : plan.machines) {
       for (const auto& argument : machine.arguments) out += argument + '\n';
@@ -119,8 +119,8 @@ TEST(Plan, IsTheSameEveryTime) {
   EXPECT_EQ(text(plan_of(Topology::full)), text(plan_of(Topology::full)));
 }
 
-TEST(Plan, SystemsHaveADiskThatTheyMayRebootFromAndNothingOfLonghaul) {
-  const Plan plan = plan_of(Topology::systems);
+TEST(LabPlan, SystemsHaveADiskThatTheyMayRebootFromAndNothingOfLonghaul) {
+  const LabPlan plan = plan_of(Topology::systems);
   ASSERT_EQ(plan.machines.size(), 3U);
   for (const PlannedMachine& machine : plan.machines) {
     EXPECT_THAT(machine.arguments, Contains("file=/cache/disk.ext4,if=none,id=disk,format=raw,snapshot=on"));

@@ -44,11 +44,11 @@ TEST(Parameter, FreeTextHoldsThePunctuationThatItsSpecAdmits) {
 
 TEST(Workload, RunsAloneWhereItsOnlyRoleIsLocal) {
   WorkloadSpec spec;
-  EXPECT_FALSE(runs_alone(spec));
+  EXPECT_FALSE(is_local(spec));
   spec.roles = {Role::client, Role::server};
-  EXPECT_FALSE(runs_alone(spec));
+  EXPECT_FALSE(is_local(spec));
   spec.roles = {Role::local};
-  EXPECT_TRUE(runs_alone(spec));
+  EXPECT_TRUE(is_local(spec));
 }
 
 TEST(Parameter, WrongTypesOfAMessageAreRefused) {

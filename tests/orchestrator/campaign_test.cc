@@ -242,11 +242,11 @@ TEST(Campaign, WhatRunsAloneHasItsOwnAxesAndABlockOfItsOwn) {
                                             "solo;capacity=1048576;policy=mrrc", "card;provider=rxe;transport=rdma",
                                             "solo;policy=sieve", "ping;provider=rxe;transport=rdma"));
   for (std::size_t i = 0; i < 6; ++i) {
-    EXPECT_TRUE(cells->at(i).alone);
+    EXPECT_TRUE(cells->at(i).local);
     EXPECT_EQ(cells->at(i).group, cells->front().group);
     EXPECT_EQ(cells->at(i).unsupported, "");
   }
-  EXPECT_FALSE(cells->at(6).alone);
+  EXPECT_FALSE(cells->at(6).local);
   EXPECT_NE(cells->at(6).group, cells->front().group);
   EXPECT_EQ(describe(*campaign, cells->at(3)), "solo policy mrrc capacity 1MiB");
 }

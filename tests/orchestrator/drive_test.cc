@@ -410,7 +410,7 @@ TEST_F(DriveAlone, NeedsNoPathAndTouchesNoRouter) {
     EXPECT_EQ(run.nodes.at("client").role, Role::local);
     EXPECT_EQ(headline(run, campaign_.experiments.front().workload), 1000);
   }
-  for (const auto& start : some(world_.alone)) {
+  for (const auto& start : some(world_.local)) {
     EXPECT_EQ(start.role, Role::local);
     EXPECT_EQ(start.transport + start.device + start.bind, "");
   }
@@ -419,8 +419,8 @@ TEST_F(DriveAlone, NeedsNoPathAndTouchesNoRouter) {
 TEST_F(DriveAlone, IsToldWhatItMeasuresWith) {
   take("name: n\nworkload: card\nseries: [{transport: rdma, provider: siw}]\nfixed: {size: 1KiB}\nrepeat: {min: 1}\n");
   ASSERT_TRUE(session());
-  ASSERT_EQ(world_.alone.size(), 1U);
-  const auto& start = world_.alone.front();
+  ASSERT_EQ(world_.local.size(), 1U);
+  const auto& start = world_.local.front();
   EXPECT_EQ(start.transport, "rdma");
   EXPECT_EQ(start.device, "siw_a1");
   EXPECT_EQ(start.bind, "10.11.0.1");

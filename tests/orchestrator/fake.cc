@@ -37,7 +37,7 @@ class FakeControl : public NodeControl {
     world_.running.insert(node_.name + " " + request.run_id);
     if (request.role == Role::server) push(request.run_id, event(BenchEventKind::ready, 7000));
     if (request.role == Role::local) {
-      world_.alone.push_back(request);
+      world_.local.push_back(request);
       run(request.run_id, true);
     }
     co_return Result<void>{};
@@ -120,7 +120,7 @@ class FakeControl : public NodeControl {
 
  private:
   // What happens when a client has its server, or a workload is alone.
-  void run(const std::string& run_id, bool alone) {
+  void run(const std::string& run_id, bool local) {
     const auto behaviour = world_.behaviour_of(run_id);
     world_.started.push_back(run_id);
     world_.on_start(run_id);

@@ -64,7 +64,7 @@ TEST(Links, WhatRunsAloneIsOnTheFirstClient) {
   world.add_client("client2", "10.12.0.1", "10.13.0.1");
   const auto card = links_of(world.testbed, alone("workload: card\nseries: [{transport: rdma, provider: siw}]"));
   ASSERT_TRUE(card) << card.error().message;
-  EXPECT_TRUE(card->front().alone());
+  EXPECT_TRUE(card->front().local());
   EXPECT_EQ(card->front().client, "client");
   EXPECT_EQ(card->front().from.device, "siw_a1");
   EXPECT_TRUE(paths_of(card->front()).empty());

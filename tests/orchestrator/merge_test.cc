@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "orchestrator/cli/journal.hh"
-#include "results/compare/records.hh"
+#include "results/analyses/compare/records.hh"
 #include "tests/orchestrator/copies.hh"
 #include "tests/orchestrator/fake.hh"
 #include "tests/orchestrator/fixture.hh"

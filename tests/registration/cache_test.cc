@@ -1,4 +1,4 @@
-#include "workloads/registration/cache.hh"
+#include "registration/cache/cache.hh"
 
 #include <gmock/gmock.h>
 
@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
-#include "workloads/registration/policies/lru.hh"
-#include "workloads/registration/strategy.hh"
+#include "registration/policies/lru.hh"
+#include "registration/policies/strategy.hh"
 
 namespace longhaul::registration {
 namespace {
@@ -22,7 +22,7 @@ RegionCache::MakePolicy lru() {
 using Lease = std::vector<RegionId>;
 
 // A request as an executor performs it; `leased`: the transfer goes on.
-Plan perform(RegionCache& cache, Pages asked, Lease* leased = nullptr) {
+RegistrationPlan perform(RegionCache& cache, Pages asked, Lease* leased = nullptr) {
   const auto plan = cache.request(asked);
   auto lease = plan.covered;
   if (plan.kept)

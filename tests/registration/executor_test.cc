@@ -1,4 +1,4 @@
-#include "workloads/registration/executor.hh"
+#include "registration/cache/executor.hh"
 
 #include <gmock/gmock.h>
 
@@ -7,8 +7,8 @@
 #include <map>
 #include <random>
 
+#include "registration/policies/strategy.hh"
 #include "tests/some.hh"
-#include "workloads/registration/strategy.hh"
 
 namespace longhaul::registration {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/registration/simulate/generator.hh"
+#include "registration/simulate/generator.hh"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/registration/mapping_watch.hh"
+#include "registration/cache/mapping_watch.hh"
 
 #include <gmock/gmock.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <map>
 #include <random>
 
-#include "workloads/registration/strategy.hh"
+#include "registration/policies/strategy.hh"
 
 namespace longhaul::registration {
 namespace {

@@ -1,10 +1,10 @@
-#include "workloads/registration/simulate/offline.hh"
+#include "registration/simulate/offline.hh"
 
 #include <gmock/gmock.h>
 
+#include "registration/policies/strategy.hh"
+#include "registration/simulate/generator.hh"
 #include "tests/some.hh"
-#include "workloads/registration/simulate/generator.hh"
-#include "workloads/registration/strategy.hh"
 
 namespace longhaul::registration {
 namespace {

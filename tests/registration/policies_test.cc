@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <iterator>
 
+#include "registration/policies/strategy.hh"
+#include "registration/simulate/rows.hh"
 #include "tests/some.hh"
-#include "workloads/registration/simulate/rows.hh"
-#include "workloads/registration/strategy.hh"
 
 namespace longhaul::registration {
 namespace {

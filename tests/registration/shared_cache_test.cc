@@ -1,11 +1,11 @@
-#include "workloads/registration/shared_cache.hh"
+#include "registration/cache/shared_cache.hh"
 
 #include <gmock/gmock.h>
 
 #include <random>
 #include <thread>
 
-#include "workloads/registration/strategy.hh"
+#include "registration/policies/strategy.hh"
 
 namespace longhaul::registration {
 namespace {

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "common/child.hh"
-#include "workloads/registration/simulate/generator.hh"
-#include "workloads/registration/simulate/rows.hh"
+#include "registration/simulate/generator.hh"
+#include "registration/simulate/rows.hh"
 
 namespace longhaul::registration {
 namespace {

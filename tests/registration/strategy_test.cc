@@ -1,4 +1,4 @@
-#include "workloads/registration/strategy.hh"
+#include "registration/policies/strategy.hh"
 
 #include <gmock/gmock.h>
 

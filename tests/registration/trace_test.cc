@@ -1,4 +1,4 @@
-#include "workloads/registration/simulate/trace.hh"
+#include "registration/simulate/trace.hh"
 
 #include <gmock/gmock.h>
 

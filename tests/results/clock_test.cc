@@ -6,8 +6,8 @@
 
 #include <boost/json.hpp>
 
+#include "results/analyses/compare/compare.hh"
 #include "results/claims/check.hh"
-#include "results/compare/compare.hh"
 #include "results/report/data.hh"
 #include "results/report/report.hh"
 #include "results/summary/comparison.hh"

@@ -1,4 +1,4 @@
-#include "results/compare/compare.hh"
+#include "results/analyses/compare/compare.hh"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include "results/costs/costs.hh"
+#include "results/analyses/costs/costs.hh"
 
 #include <gmock/gmock.h>
 
 #include <boost/json.hpp>
 
-#include "workloads/registration/cost.hh"
+#include "registration/cache/cost.hh"
 #include "workloads/suite/catalog.hh"
 
 namespace longhaul::results {

@@ -1,4 +1,4 @@
-#include "results/compare/records.hh"
+#include "results/analyses/compare/records.hh"
 
 #include <gmock/gmock.h>
 

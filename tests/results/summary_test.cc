@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/summary/metrics.hh"
+#include "results/metrics/metrics.hh"
 #include "tests/results/synthetic.hh"
 #include "tests/some.hh"
 

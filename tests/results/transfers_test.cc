@@ -1,9 +1,9 @@
 // Transfers: the sequences of PAPERS.md section F as predictions, savings, F1 - F3, and which process to take.
 #include <gmock/gmock.h>
 
-#include "results/transfers/decision.hh"
-#include "results/transfers/prediction.hh"
-#include "results/transfers/savings.hh"
+#include "results/analyses/transfers/decision.hh"
+#include "results/analyses/transfers/prediction.hh"
+#include "results/analyses/transfers/savings.hh"
 #include "tests/results/made_up.hh"
 
 namespace longhaul::results {

@@ -13,13 +13,13 @@ using testing::HasSubstr;
 using Bytes = std::array<std::byte, kMessageSize>;
 
 Message plain(Kind kind) {
-  return {.kind = kind, .tag = 7, .length = 4096, .places = {}, .moments = {}, .reason = {}, .taken = 3};
+  return {.kind = kind, .tag = 7, .length = 4096, .segments = {}, .moments = {}, .reason = {}, .taken = 3};
 }
 
 Message with_places(Kind kind, std::size_t count) {
   auto message = plain(kind);
   for (std::size_t i = 0; i < count; ++i)
-    message.places.push_back({4096 * i, 4096, static_cast<std::uint32_t>(1000 + i)});
+    message.segments.push_back({4096 * i, 4096, static_cast<std::uint32_t>(1000 + i)});
   return message;
 }
 
@@ -30,7 +30,7 @@ TEST(FrrwpMessageTest, EveryKindComesBackAsItWent) {
   refuse.reason = "no memory";
   for (const auto& message :
        {with_places(Kind::start, 0), with_places(Kind::start, 2), with_places(Kind::key, 1),
-        with_places(Kind::stcrw, kMostPlaces), plain(Kind::fin), closed, refuse, plain(Kind::credit)}) {
+        with_places(Kind::stcrw, kMostSegments), plain(Kind::fin), closed, refuse, plain(Kind::credit)}) {
     Bytes bytes{};
     const auto length = encode(bytes, message);
     const auto read = decode(std::span{bytes}.first(length));
@@ -58,12 +58,12 @@ TEST(FrrwpMessageTest, WhatIsNoMessageIsRefused) {
   EXPECT_THAT(decode(whole.first(length - 1)).error().message, HasSubstr("cut short"));
   EXPECT_THAT(decode(whole.first(8)).error().message, HasSubstr("8 bytes"));
   bytes[4] = std::byte{200};
-  EXPECT_THAT(decode(bytes).error().message, HasSubstr("cut short")) << "more places than a message may name";
+  EXPECT_THAT(decode(bytes).error().message, HasSubstr("cut short")) << "more segments than a message may name";
   bytes[2] = std::byte{99};
   EXPECT_THAT(decode(bytes).error().message, HasSubstr("unknown kind, 99"));
   bytes[0] = std::byte{2};
   EXPECT_THAT(decode(bytes).error().message, HasSubstr("version 2"));
-  EXPECT_THROW(encode(bytes, with_places(Kind::key, kMostPlaces + 1)), std::runtime_error);
+  EXPECT_THROW(encode(bytes, with_places(Kind::key, kMostSegments + 1)), std::runtime_error);
 }
 
 TEST(FrrwpMessageTest, ALongReasonIsCut) {

@@ -205,14 +205,14 @@ struct Ends {
       : wire(1 << 20, 4096, false),
         source(wire.client, wire.layout, patience),
         sink(wire.server, wire.layout, kPatience) {}
-  Order order(Tag tag, std::size_t length = 4096) const {
+  WriteOrder order(Tag tag, std::size_t length = 4096) const {
     return {tag, {{wire.layout.buffers, length, {}}}, wire.layout.buffers, length};
   }
   Message stcrw(Tag tag, std::size_t length = 4096) const {
     return {.kind = Kind::stcrw,
             .tag = tag,
             .length = length,
-            .places = {{wire.layout.buffers, static_cast<std::uint32_t>(length), 0}},
+            .segments = {{wire.layout.buffers, static_cast<std::uint32_t>(length), 0}},
             .moments = {},
             .reason = {}};
   }
@@ -326,7 +326,7 @@ TEST_P(EngineTest, TenThousandOutstandingAndNoneIsLost) {
     sink.send({.kind = Kind::stcrw,
                .tag = tag,
                .length = 64,
-               .places = {{wire.layout.buffers, 64, 0}},
+               .segments = {{wire.layout.buffers, 64, 0}},
                .moments = {},
                .reason = {}});
   std::vector<Tag> fins;
@@ -355,7 +355,7 @@ TEST_P(EngineTest, AnApplicationThatSleepsIsWoken) {
   sink.send({.kind = Kind::stcrw,
              .tag = 1,
              .length = 64,
-             .places = {{wire.layout.buffers, 64, 0}},
+             .segments = {{wire.layout.buffers, 64, 0}},
              .moments = {},
              .reason = {}});
   pollfd fd{source.waitable().event_fd(), POLLIN, 0};

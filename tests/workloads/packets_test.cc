@@ -7,11 +7,11 @@
 namespace longhaul::workloads {
 namespace {
 
-using packets::Arrival;
 using packets::assess;
+using packets::DatagramArrival;
 
 TEST(Arrivals, OfAnUnimpairedPath) {
-  std::vector<Arrival> arrivals;
+  std::vector<DatagramArrival> arrivals;
   for (std::uint64_t i = 0; i < 100; ++i) {
     const auto sent = static_cast<std::int64_t>(i) * 1000;
     arrivals.push_back({.sequence = i, .sent = sent, .received = sent - 5'000'000 + static_cast<std::int64_t>(i % 10)});
@@ -30,14 +30,14 @@ TEST(Arrivals, OfAnUnimpairedPath) {
 
 TEST(Arrivals, CountsWhatOvertakesRatherThanWhatIsOvertaken) {
   // 7 skips its delay and passes all that are still under way: one packet, not five.
-  std::vector<Arrival> arrivals;
+  std::vector<DatagramArrival> arrivals;
   for (const std::uint64_t sequence : {0, 1, 7, 2, 3, 4, 5, 6, 8, 9})
     arrivals.push_back({.sequence = sequence, .sent = 0, .received = 0});
   EXPECT_EQ(assess(arrivals, 1).overtaking, 1U);
 }
 
 TEST(Arrivals, CountsCopiesOnce) {
-  std::vector<Arrival> arrivals;
+  std::vector<DatagramArrival> arrivals;
   for (const std::uint64_t sequence : {0, 1, 1, 1, 2, 0, 4}) arrivals.push_back({.sequence = sequence});
   const auto findings = assess(arrivals, 1);
   EXPECT_EQ(findings.came, 4U);
@@ -47,7 +47,7 @@ TEST(Arrivals, CountsCopiesOnce) {
 
 TEST(Arrivals, TellsLossesInBurstsFromSingleOnes) {
   const auto lost_in_row = [](std::initializer_list<std::uint64_t> came) {
-    std::vector<Arrival> arrivals;
+    std::vector<DatagramArrival> arrivals;
     for (const auto sequence : came) arrivals.push_back({.sequence = sequence});
     return assess(arrivals, 1).lost_in_row;
   };
@@ -58,8 +58,8 @@ TEST(Arrivals, TellsLossesInBurstsFromSingleOnes) {
 
 TEST(Arrivals, ABurstIsStretchedByAPathThatDelaysOneAfterTheOther) {
   constexpr std::int64_t kDelay = 1'000'000;
-  std::vector<Arrival> kept;
-  std::vector<Arrival> cascaded;
+  std::vector<DatagramArrival> kept;
+  std::vector<DatagramArrival> cascaded;
   for (std::uint64_t i = 0; i < 64; ++i) {
     const auto sent = static_cast<std::int64_t>(i) * 10'000;
     kept.push_back({.sequence = i, .sent = sent, .received = sent + kDelay});

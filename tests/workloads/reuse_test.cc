@@ -47,10 +47,10 @@ TEST(ReuseOf, ThePapersSizesAreDisjointBuffers) {
     ASSERT_TRUE(one);
     expect_sound(*one);
     EXPECT_TRUE(one->disjoint);
-    std::set<std::size_t> places;
-    for (const auto& extent : one->order) places.insert(extent.offset);
-    EXPECT_LE(places.size(), 32U);
-    EXPECT_GT(places.size(), 16U);
+    std::set<std::size_t> segments;
+    for (const auto& extent : one->order) segments.insert(extent.offset);
+    EXPECT_LE(segments.size(), 32U);
+    EXPECT_GT(segments.size(), 16U);
   }
   EXPECT_LE(reuse("cello92")->longest, 8192U);
 }

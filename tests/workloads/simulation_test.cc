@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "registration/simulate/generator.hh"
+#include "registration/simulate/rows.hh"
 #include "tests/workloads/ends.hh"
-#include "workloads/registration/simulate/generator.hh"
-#include "workloads/registration/simulate/rows.hh"
 
 namespace longhaul::workloads {
 namespace {
@@ -34,7 +34,7 @@ std::string why(Parameters parameters) {
 
 TEST(SimulationSpec, RunsAloneWithoutATransport) {
   const auto& spec = *find_workload("simulation");
-  EXPECT_TRUE(runs_alone(spec));
+  EXPECT_TRUE(is_local(spec));
   EXPECT_TRUE(spec.transports.empty());
   EXPECT_EQ(spec.metrics.front().name, "hit_ratio");
   EXPECT_NE(find_parameter(spec.parameters, spec.plot_axis), nullptr);

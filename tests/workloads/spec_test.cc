@@ -28,8 +28,8 @@ TEST(Catalog, EveryWorkloadHasARunnerAndAHeadline) {
   for (const auto& spec : some(catalog())) {
     const auto* runner = find_runner(spec.name);
     ASSERT_NE(runner, nullptr) << spec.name;
-    EXPECT_EQ(runs_alone(spec), static_cast<bool>(runner->local)) << spec.name;
-    EXPECT_EQ(!runs_alone(spec), runner->plan && runner->client && runner->server) << spec.name;
+    EXPECT_EQ(is_local(spec), static_cast<bool>(runner->local)) << spec.name;
+    EXPECT_EQ(!is_local(spec), runner->plan && runner->client && runner->server) << spec.name;
     EXPECT_FALSE(spec.metrics.empty()) << spec.name;
     EXPECT_FALSE(spec.summary.empty()) << spec.name;
   }

@@ -41,7 +41,7 @@ constexpr const char* kExitCodes =
 
 // The end of --help.
 std::string footer_of(const WorkloadSpec& spec) {
-  if (!runs_alone(spec)) return std::string{kExamples} + kExitCodes;
+  if (!is_local(spec)) return std::string{kExamples} + kExitCodes;
   const auto* device = spec.transports.empty() ? "" : " --device rxe0";
   return fmt::format("\nExample:\n  longhaul-bench {}{}\n  It has no other end: it runs here alone.\n{}", spec.name,
                      device, kExitCodes);
@@ -75,7 +75,7 @@ struct Ends {
   void add_json_to(CLI::App& app) { app.add_flag("--json", json, "print one JSON document"); }
   void add_transport_to(CLI::App& app, const WorkloadSpec& spec) {
     app.add_option("--transport", transport,
-                   runs_alone(spec) ? "what it is measured with" : "what moves the data (client)")
+                   is_local(spec) ? "what it is measured with" : "what moves the data (client)")
         ->type_name(fmt::format("{}", fmt::join(spec.transports, "|")))
         ->check(CLI::IsMember(spec.transports));
     app.add_option("--device", device, "RDMA device, or network interface for tcp, that must be used")
@@ -83,11 +83,11 @@ struct Ends {
   }
 };
 
-int finish(const Refusal& refusal, bool json) {
-  if (json) fmt::print("{}\n", error_document(refusal));
-  fmt::print(stderr, "longhaul-bench: {}{}\n", refusal.status == Status::unsupported ? "unsupported: " : "",
-             refusal.message);
-  return static_cast<int>(refusal.exit_code);
+int finish(const RunFailure& failure, bool json) {
+  if (json) fmt::print("{}\n", error_document(failure));
+  fmt::print(stderr, "longhaul-bench: {}{}\n", failure.status == Status::unsupported ? "unsupported: " : "",
+             failure.message);
+  return static_cast<int>(failure.exit_code);
 }
 
 int refuse_usage(const std::string& message, const Ends& ends, Events& events) {
@@ -184,7 +184,7 @@ int run_client(const WorkloadSpec& spec, const Ends& ends, Parameters parameters
   return 0;
 }
 
-int run_alone(const WorkloadSpec& spec, const Ends& ends, Parameters parameters, Events& events, int stop) {
+int run_local(const WorkloadSpec& spec, const Ends& ends, Parameters parameters, Events& events, int stop) {
   LocalOptions options{ends.transport, ends.device, ends.bind, std::move(parameters)};
   if (options.transport.empty() && spec.transports.size() == 1) options.transport = spec.transports.front();
   if (options.transport.empty() && !spec.transports.empty())
@@ -213,7 +213,7 @@ void add_command(CLI::App& app, const WorkloadSpec& spec, Command& command) {
   command.app = app.add_subcommand(spec.name, spec.summary);
   command.app->footer(footer_of(spec));
   auto& ends = command.ends;
-  if (runs_alone(spec)) {
+  if (is_local(spec)) {
     ends.add_json_to(*command.app);
     if (!spec.transports.empty()) ends.add_bind_to(*command.app);
     if (!spec.transports.empty()) ends.add_transport_to(*command.app, spec);
@@ -231,11 +231,11 @@ void add_command(CLI::App& app, const WorkloadSpec& spec, Command& command) {
 int run_command(const Command& command, Events& events, int stop) {
   const auto& ends = command.ends;
   const auto& spec = *command.spec;
-  if (!runs_alone(spec) && !ends.listen && ends.connect.empty())
+  if (!is_local(spec) && !ends.listen && ends.connect.empty())
     return finish({Status::failed, "which end is this? give --listen, or --connect HOST", ExitCode::usage}, ends.json);
   auto parameters = read_options(*command.app, spec.parameters, command.texts);
   if (!parameters) return refuse_usage(parameters.error().message, ends, events);
-  if (runs_alone(spec)) return run_alone(spec, ends, std::move(*parameters), events, stop);
+  if (is_local(spec)) return run_local(spec, ends, std::move(*parameters), events, stop);
   return ends.listen ? run_server(ends, events, stop) : run_client(spec, ends, std::move(*parameters), events, stop);
 }
 

@@ -171,9 +171,9 @@ std::string document(const WorkloadSpec& spec, const NodeRecord& alone) {
   return document_of(spec, {&alone});
 }
 
-std::string error_document(const Refusal& refusal) {
+std::string error_document(const RunFailure& failure) {
   return json::serialize(
-      json::object{{"status", boost::describe::enum_to_string(refusal.status, "?")}, {"error", refusal.message}});
+      json::object{{"status", boost::describe::enum_to_string(failure.status, "?")}, {"error", failure.message}});
 }
 
 }  // namespace longhaul::workloads

@@ -20,6 +20,6 @@ std::string document(const WorkloadSpec& spec, const ClientResult& result);
 std::string document(const WorkloadSpec& spec, const NodeRecord& alone);
 
 /// {"error": ..., "status": "failed" or "unsupported"}
-std::string error_document(const Refusal& refusal);
+std::string error_document(const RunFailure& failure);
 
 }  // namespace longhaul::workloads

@@ -11,8 +11,8 @@
 #include "common/replace_file.hh"
 #include "common/well_known.hh"
 #include "model/units.hh"
-#include "workloads/registration/simulate/document.hh"
-#include "workloads/registration/simulate/generator.hh"
+#include "registration/simulate/document.hh"
+#include "registration/simulate/generator.hh"
 #include "workloads/transport/wait.hh"
 
 namespace longhaul::workloads {

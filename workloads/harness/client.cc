@@ -105,8 +105,8 @@ Attempt<ClientResult> Client::run() {
   const auto answer = control.receive(patience, "the server's answer (is it serving another client?)");
   if (!answer) return failed_by(answer.error());
   if (answer->kind != ControlKind::accepted)
-    return tl::unexpected(Refusal{answer->status.value_or(Status::failed),
-                                  "server: " + answer->message.value_or("no reason given"), ExitCode::failure});
+    return tl::unexpected(RunFailure{answer->status.value_or(Status::failed),
+                                     "server: " + answer->message.value_or("no reason given"), ExitCode::failure});
 
   try {
     auto connections = transport->connect({.plan = *plan,
@@ -116,11 +116,11 @@ Attempt<ClientResult> Client::run() {
                                            .sockets = std::move(dialled->lanes)},
                                           answer->port.value_or(0), patience);
     if (!connections) {
-      auto refusal = connections.error();
-      give_up(control, refusal.message);
-      if (refusal.status == Status::failed)
-        refusal.message += last_words(control, "the server", Patience::of(300'000'000, stop_));
-      return tl::unexpected(std::move(refusal));
+      auto failure = connections.error();
+      give_up(control, failure.message);
+      if (failure.status == Status::failed)
+        failure.message += last_words(control, "the server", Patience::of(300'000'000, stop_));
+      return tl::unexpected(std::move(failure));
     }
     events_.emit(BenchEventKind::ready);
     ClientSession session{spec_, Role::client, *parameters, *plan, std::move(*connections), control, events_, stop_};

@@ -10,7 +10,7 @@ void LocalSession::check_stop() const {
 }
 
 NodeRecord LocalSession::record(std::map<std::string, Metric> metrics) const {
-  auto record = Part::record(std::move(metrics));
+  auto record = RunSide::record(std::move(metrics));
   record.transport = facts_;
   return record;
 }

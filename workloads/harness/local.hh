@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "workloads/harness/part.hh"
+#include "workloads/harness/run_side.hh"
 
 namespace longhaul::workloads {
 
@@ -26,12 +26,12 @@ class WrongInput : public std::runtime_error {
 };
 
 /// The run as its workload sees it. The window opens and closes when the workload says so.
-class LocalSession : public Part {
+class LocalSession : public RunSide {
  public:
   /// `parameters` are complete.
   LocalSession(const LocalOptions& options, const WorkloadSpec& spec, Parameters parameters, Events& events, int stop)
-      : Part(spec, Role::local, std::move(parameters), unused_on(spec, options.transport), options.transport, events,
-             stop),
+      : RunSide(spec, Role::local, std::move(parameters), unused_on(spec, options.transport), options.transport, events,
+                stop),
         options_(options) {}
 
   const std::string& device() const { return options_.device; }
@@ -41,9 +41,9 @@ class LocalSession : public Part {
   /// Throws Interrupted when it is. A system call.
   void check_stop() const;
 
-  using Part::close_window;
-  using Part::open_window;
-  using Part::progress;
+  using RunSide::close_window;
+  using RunSide::open_window;
+  using RunSide::progress;
 
   /// What the run really used of a transport; without it the record has none.
   void set_transport(TransportFacts facts) { facts_ = std::move(facts); }

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "workloads/harness/client.hh"
-#include "workloads/harness/reception.hh"
+#include "workloads/harness/handshake.hh"
 #include "workloads/transport/socket.hh"
 
 namespace longhaul::workloads {
@@ -21,8 +21,8 @@ const Transport& transport_of_device(const std::string& device) {
   return all.back();
 }
 
-void tell_all(std::vector<Arrival>& clients, ControlKind kind, const Refusal& refusal) {
-  for (auto& client : clients) tell(client.control, kind, refusal);
+void tell_all(std::vector<WaitingClient>& clients, ControlKind kind, const RunFailure& failure) {
+  for (auto& client : clients) tell_client(client.control, kind, failure);
 }
 
 }  // namespace
@@ -41,27 +41,28 @@ Attempt<Server> Server::open(const ServerOptions& options, const std::vector<Run
   if (!listener) return failed_by(listener.error());
   auto own = options;
   if (netdev) own.device.clear();  // the address stands for it
-  return Server{std::move(own), runners, Doorstep{std::move(*listener)}};
+  return Server{std::move(own), runners, ClientListener{std::move(*listener)}};
 }
 
-// The further clients of an order that wants several; others that come meanwhile are sent away.
-Attempt<void> Server::gather(std::vector<Arrival>& clients, const Order& order, Connections& connections, int stop) {
+// The further clients of an request that wants several; others that come meanwhile are sent away.
+Attempt<void> Server::gather(std::vector<WaitingClient>& clients, const ClientRequest& request,
+                             Connections& connections, int stop) {
   const auto patience = Patience::of(kGather, stop);
-  while (clients.size() < order.clients()) {
-    auto next = doorstep_.next_client(patience);
+  while (clients.size() < request.clients()) {
+    auto next = listener_.next_client(patience);
     if (!next)
       return failed("{} of {} clients came within {} s: start the others with the same options", clients.size(),
-                    order.clients(), kGather / 1'000'000'000);
+                    request.clients(), kGather / 1'000'000'000);
     const auto own = Patience::of(kSetUp, stop);
-    const auto other = hear(*next, *runners_, own);
+    const auto other = read_request(*next, *runners_, own);
     if (!other) continue;
-    if (!other->same_as(order)) {
-      tell(next->control, ControlKind::refused,
-           {Status::failed, fmt::format("the server awaits {} clients of a {} with other options", order.clients(),
-                                        order.runner->spec->name)});
+    if (!other->same_as(request)) {
+      tell_client(next->control, ControlKind::refused,
+                  {Status::failed, fmt::format("the server awaits {} clients of a {} with other options",
+                                               request.clients(), request.runner->spec->name)});
       continue;
     }
-    auto further = receive(*next, *other, options_.device, doorstep_, own);
+    auto further = accept_client(*next, *other, options_.device, listener_, own);
     if (!further) return tl::unexpected(further.error());
     connections.insert(connections.end(), std::make_move_iterator(further->begin()),
                        std::make_move_iterator(further->end()));
@@ -70,21 +71,21 @@ Attempt<void> Server::gather(std::vector<Arrival>& clients, const Order& order, 
   return {};
 }
 
-Attempt<Served> Server::serve_clients(std::vector<Arrival>& clients, Events& events, int stop) {
+Attempt<Served> Server::serve_clients(std::vector<WaitingClient>& clients, Events& events, int stop) {
   const auto patience = Patience::of(kSetUp, stop);
-  const auto order = hear(clients.front(), *runners_, patience);
-  if (!order) return tl::unexpected(order.error());
-  auto connections = receive(clients.front(), *order, options_.device, doorstep_, patience);
+  const auto request = read_request(clients.front(), *runners_, patience);
+  if (!request) return tl::unexpected(request.error());
+  auto connections = accept_client(clients.front(), *request, options_.device, listener_, patience);
   if (!connections) return tl::unexpected(connections.error());
-  if (auto complete = gather(clients, *order, *connections, stop); !complete) {
+  if (auto complete = gather(clients, *request, *connections, stop); !complete) {
     tell_all(clients, ControlKind::failed, complete.error());
     return tl::unexpected(complete.error());
   }
   std::vector<ControlChannel*> controls;
   for (auto& client : clients) controls.push_back(&client.control);
   ServerSession session{
-      *order->runner->spec, order->parameters, order->plan, std::move(*connections), controls, events, stop};
-  auto metrics = order->runner->server(session);
+      *request->runner->spec, request->parameters, request->plan, std::move(*connections), controls, events, stop};
+  auto metrics = request->runner->server(session);
   Served served{.peer = {}, .record = session.record(std::move(metrics))};
   ControlMessage finished;
   finished.kind = ControlKind::finished;
@@ -97,8 +98,8 @@ Attempt<Served> Server::serve_clients(std::vector<Arrival>& clients, Events& eve
 }
 
 Attempt<Served> Server::serve_one(Events& events, int stop) {
-  std::vector<Arrival> clients;
-  clients.push_back(*doorstep_.next_client({std::numeric_limits<std::int64_t>::max(), stop}));
+  std::vector<WaitingClient> clients;
+  clients.push_back(*listener_.next_client({std::numeric_limits<std::int64_t>::max(), stop}));
   auto served = [&]() -> Attempt<Served> {
     try {
       return serve_clients(clients, events, stop);

@@ -6,8 +6,8 @@
 
 #include "common/fd.hh"
 #include "model/record.hh"
-#include "workloads/harness/doorstep.hh"
 #include "workloads/harness/events.hh"
+#include "workloads/harness/listener.hh"
 #include "workloads/harness/runner.hh"
 #include "workloads/harness/session.hh"
 #include "workloads/transport/address.hh"
@@ -15,7 +15,7 @@
 
 namespace longhaul::workloads {
 
-struct Order;
+struct ClientRequest;
 
 struct ServerOptions {
   std::string bind;                   ///< empty: --device's address, else every address
@@ -34,22 +34,23 @@ class Server {
   /// `runners`: what it serves; they outlive it.
   static Attempt<Server> open(const ServerOptions& options, const std::vector<Runner>& runners);
 
-  std::uint16_t port() const { return doorstep_.port(); }
-  std::string address() const { return doorstep_.address(); }
+  std::uint16_t port() const { return listener_.port(); }
+  std::string address() const { return listener_.address(); }
 
   /// Waits for the next client and serves it, with those that belong to it. Its events are emitted, the last of them
   /// too. Throws Interrupted.
   Attempt<Served> serve_one(Events& events, int stop);
 
  private:
-  Server(ServerOptions options, const std::vector<Runner>& runners, Doorstep doorstep)
-      : options_(std::move(options)), runners_(&runners), doorstep_(std::move(doorstep)) {}
-  Attempt<Served> serve_clients(std::vector<Arrival>& clients, Events& events, int stop);
-  Attempt<void> gather(std::vector<Arrival>& clients, const Order& order, Connections& connections, int stop);
+  Server(ServerOptions options, const std::vector<Runner>& runners, ClientListener listener)
+      : options_(std::move(options)), runners_(&runners), listener_(std::move(listener)) {}
+  Attempt<Served> serve_clients(std::vector<WaitingClient>& clients, Events& events, int stop);
+  Attempt<void> gather(std::vector<WaitingClient>& clients, const ClientRequest& request, Connections& connections,
+                       int stop);
 
   ServerOptions options_;
   const std::vector<Runner>* runners_;
-  Doorstep doorstep_;
+  ClientListener listener_;
 };
 
 }  // namespace longhaul::workloads

@@ -23,14 +23,14 @@ std::string gave_up(const char* who, const ControlMessage& message) {
 
 }  // namespace
 
-Session::Session(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan,
-                 Connections connections, ControlChannel& control, Events& events, int stop)
-    : Part(spec, role, std::move(parameters), plan.unused, connections.front()->facts().transport, events, stop),
+PairedSession::PairedSession(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan,
+                             Connections connections, ControlChannel& control, Events& events, int stop)
+    : RunSide(spec, role, std::move(parameters), plan.unused, connections.front()->facts().transport, events, stop),
       connections_(std::move(connections)),
       control_(control),
       round_trip_(workloads::round_trip(control.fd()).count()) {}
 
-std::vector<std::map<std::string, double>> Session::counters() const {
+std::vector<std::map<std::string, double>> PairedSession::counters() const {
   std::vector<std::map<std::string, double>> all;
   for (const auto& connection : connections_) {
     all.push_back(connection->counters());
@@ -39,13 +39,13 @@ std::vector<std::map<std::string, double>> Session::counters() const {
   return all;
 }
 
-void Session::open_window() {
+void PairedSession::open_window() {
   counters_start_ = counters();
-  Part::open_window();
+  RunSide::open_window();
 }
 
-void Session::close_window() {
-  Part::close_window();
+void PairedSession::close_window() {
+  RunSide::close_window();
   transport_ = connections_.front()->facts();
   const auto after = counters();
   for (std::size_t i = 0; i < after.size(); ++i)
@@ -53,22 +53,22 @@ void Session::close_window() {
       transport_.counters[name] += moved;
 }
 
-double Session::moved(const std::string& counter) const {
+double PairedSession::moved(const std::string& counter) const {
   const auto it = transport_.counters.find(counter);
   return it == transport_.counters.end() ? 0 : it->second;
 }
 
-void Session::count(const std::string& name, double value) {
+void PairedSession::count(const std::string& name, double value) {
   if (value != 0) transport_.counters[name] += value;
 }
 
-void Session::check_world() const {
+void PairedSession::check_world() const {
   check_stop(stop_);
   for (const auto& connection : connections_)
     if (std::find(left_.begin(), left_.end(), connection.get()) == left_.end()) connection->check_alive();
 }
 
-void Session::idle(std::int64_t duration) const {
+void PairedSession::idle(std::int64_t duration) const {
   constexpr std::int64_t kGlance = 5'000'000;
   const auto end = observe::raw_time() + duration;
   for (auto now = observe::raw_time(); now < end; now = observe::raw_time()) {
@@ -77,12 +77,12 @@ void Session::idle(std::int64_t duration) const {
   }
 }
 
-Patience Session::patience() const {
+Patience PairedSession::patience() const {
   return Patience::of(number("timeout") + 10 * kSecond, stop_);
 }
 
-NodeRecord Session::record(std::map<std::string, Metric> metrics) const {
-  auto record = Part::record(std::move(metrics));
+NodeRecord PairedSession::record(std::map<std::string, Metric> metrics) const {
+  auto record = RunSide::record(std::move(metrics));
   record.transport = transport_;
   auto limits = connections_.front()->limits();
   record.limits.insert(record.limits.begin(), limits.begin(), limits.end());
@@ -173,7 +173,8 @@ NodeRecord ClientSession::finish(const std::map<std::string, Metric>& metrics) {
 ServerSession::ServerSession(const WorkloadSpec& spec, Parameters parameters, const ConnectionPlan& plan,
                              Connections connections, const std::vector<ControlChannel*>& clients, Events& events,
                              int stop)
-    : Session(spec, Role::server, std::move(parameters), plan, std::move(connections), *clients.front(), events, stop) {
+    : PairedSession(spec, Role::server, std::move(parameters), plan, std::move(connections), *clients.front(), events,
+                    stop) {
   for (auto* control : clients) clients_.push_back({control});
 }
 

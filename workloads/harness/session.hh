@@ -12,7 +12,7 @@
 
 #include "workloads/harness/control.hh"
 #include "workloads/harness/loop.hh"
-#include "workloads/harness/part.hh"
+#include "workloads/harness/run_side.hh"
 #include "workloads/transport/address.hh"
 #include "workloads/transport/plan.hh"
 #include "workloads/transport/transport.hh"
@@ -38,10 +38,10 @@ struct PeerClock {
 };
 
 /// What both ends have in common: the connections.
-class Session : public Part {
+class PairedSession : public RunSide {
  public:
-  Session(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan,
-          Connections connections, ControlChannel& control, Events& events, int stop);
+  PairedSession(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan,
+                Connections connections, ControlChannel& control, Events& events, int stop);
 
   const Connections& connections() const { return connections_; }
 
@@ -85,9 +85,9 @@ class Session : public Part {
 };
 
 /// The client decides when the window opens and closes.
-class ClientSession : public Session {
+class ClientSession : public PairedSession {
  public:
-  using Session::Session;
+  using PairedSession::PairedSession;
 
   struct Options {
     bool sleeping = false;
@@ -121,7 +121,7 @@ class ClientSession : public Session {
 
 /// The server answers until the clients close the window: it opens when all have asked for it, and the first that is
 /// through closes it.
-class ServerSession : public Session {
+class ServerSession : public PairedSession {
  public:
   /// `clients`: the control connections of those that are served together, at least one.
   ServerSession(const WorkloadSpec& spec, Parameters parameters, const ConnectionPlan& plan, Connections connections,

@@ -39,7 +39,7 @@ Child spawn(const std::vector<std::string>& command, int output) {
   }
 }
 
-PeerRun between(const Session& session, Measure measure, const SocketAddress& server) {
+PeerRun between(const PairedSession& session, Measure measure, const SocketAddress& server) {
   const auto facts = session.connections().front()->facts();
   return {.measure = measure,
           .op = session.streams() ? "stream" : session.word("op"),

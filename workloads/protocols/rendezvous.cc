@@ -15,7 +15,7 @@ using pingpong::Direction;
 
 constexpr std::size_t kControls = 16;
 constexpr std::uint32_t kSlots = 4;    // FIN and the next START may be there at once
-constexpr std::uint32_t kSends = 160;  // a request for each pair of places, and the messages between
+constexpr std::uint32_t kSends = 160;  // a request for each pair of segments, and the messages between
 
 // The longest that comes through the ring.
 std::size_t message_length(const Options& options) {
@@ -109,7 +109,7 @@ void Exchange::send_message() {
   auto source = buffers_.begin(layout_.out + extent.offset, extent.length);
   buffers_.complete(source);
   const bool tells = options_.protocol == Protocol::read;
-  control(Control::start, true, tells ? places_of(source.pieces()) : std::vector<Place>{});
+  control(Control::start, true, tells ? segments_of(source.pieces()) : std::vector<Segment>{});
   sources_.push_back(std::move(source));
   step_ = tells ? Step::await_fin : Step::await_reply;
   expect(kHeaderSize);
@@ -144,7 +144,7 @@ bool Exchange::handle(const Completion& completion) {
   }
   switch (step_) {
     case Step::await_reply:
-      write_to(take(Control::reply).places);
+      write_to(take(Control::reply).segments);
       await_message();
       return false;
     case Step::await_fin:
@@ -161,10 +161,10 @@ bool Exchange::handle(const Completion& completion) {
       return received();
     }
     case Step::await_start: {
-      auto places = take(Control::start).places;
+      auto segments = take(Control::start).segments;
       target_ = buffers_.begin(layout_.in + incoming().offset, incoming().length);
       if (options_.protocol == Protocol::read) {
-        fetch_from(std::move(places));
+        fetch_from(std::move(segments));
         return false;
       }
       buffers_.complete(target_);
@@ -173,7 +173,7 @@ bool Exchange::handle(const Completion& completion) {
         expect_here(layout_.in + incoming().offset, incoming().length);
       else
         expect(kHeaderSize);
-      control(Control::reply, true, options_.stream ? std::vector<Place>{} : places_of(target_.pieces()));
+      control(Control::reply, true, options_.stream ? std::vector<Segment>{} : segments_of(target_.pieces()));
       return false;
     }
     case Step::await_placed:
@@ -192,7 +192,7 @@ bool Exchange::placed() {
   return received();
 }
 
-void Exchange::write_to(const std::vector<Place>& places) {
+void Exchange::write_to(const std::vector<Segment>& segments) {
   ++trips_;
   const auto from = layout_.out + outgoing().offset;
   if (options_.stream) {
@@ -200,7 +200,7 @@ void Exchange::write_to(const std::vector<Place>& places) {
     sources_.pop_front();
     return;
   }
-  auto parts = requests_between(Operation::write, sources_.back().pieces(), from, places);
+  auto parts = requests_between(Operation::write, sources_.back().pieces(), from, segments);
   if (parts.empty()) throw std::runtime_error("the peer's REPLY names no place for the message");
   for (auto& part : parts) {
     part.more = true;
@@ -213,14 +213,14 @@ void Exchange::write_to(const std::vector<Place>& places) {
   if (!options_.strategy.registers()) sources_.pop_front();
 }
 
-void Exchange::fetch_from(std::vector<Place> places) {
-  if (places.empty()) throw std::runtime_error("the peer's START does not say where the message is");
+void Exchange::fetch_from(std::vector<Segment> segments) {
+  if (segments.empty()) throw std::runtime_error("the peer's START does not say where the message is");
   trips_ += 2;
   step_ = Step::fetching;
   std::vector<BufferPiece> under_way;
   if (options_.pipelining) {
     under_way = target_.pieces();
-    fetch(under_way, places);
+    fetch(under_way, segments);
   }
   buffers_.complete(target_);
   auto rest = target_.pieces();
@@ -228,24 +228,24 @@ void Exchange::fetch_from(std::vector<Place> places) {
     return std::any_of(under_way.begin(), under_way.end(),
                        [&](const BufferPiece& other) { return other.offset == piece.offset; });
   });
-  fetch(rest, places);
+  fetch(rest, segments);
 }
 
-void Exchange::fetch(const std::vector<BufferPiece>& into, const std::vector<Place>& from) {
+void Exchange::fetch(const std::vector<BufferPiece>& into, const std::vector<Segment>& from) {
   for (const auto& part : requests_between(Operation::read, into, layout_.in + incoming().offset, from)) {
     connection_.post(part);
     ++fetching_;
   }
 }
 
-void Exchange::control(Control kind, bool on_path, const std::vector<Place>& places) {
+void Exchange::control(Control kind, bool on_path, const std::vector<Segment>& segments) {
   const auto at = kind == Control::data ? layout_.bounce : Layout::control + next_control_ * kControlSize;
   next_control_ = (next_control_ + 1) % kControls;
   const auto stamp = pingpong::stamp_of(std::max<std::uint64_t>(1, sent_));
   Request request;
   request.operation = Operation::send;
   request.local = at;
-  request.length = encode(connection_.memory().subspan(at, kControlSize), kind, stamp, places);
+  request.length = encode(connection_.memory().subspan(at, kControlSize), kind, stamp, segments);
   if (kind == Control::data) request.length += outgoing().length;
   request.signaled = false;
   connection_.post(request);

@@ -86,10 +86,10 @@ class Exchange final : public Lane {
   void await_message();
   bool received();
   bool handle(const Completion& completion);
-  void control(Control kind, bool on_path, const std::vector<Place>& places = {});
-  void write_to(const std::vector<Place>& places);
-  void fetch_from(std::vector<Place> places);
-  void fetch(const std::vector<BufferPiece>& into, const std::vector<Place>& from);
+  void control(Control kind, bool on_path, const std::vector<Segment>& segments = {});
+  void write_to(const std::vector<Segment>& segments);
+  void fetch_from(std::vector<Segment> segments);
+  void fetch(const std::vector<BufferPiece>& into, const std::vector<Segment>& from);
   bool placed();
   void expect(std::size_t length);
   void expect_here(std::size_t offset, std::size_t length);

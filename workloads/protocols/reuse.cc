@@ -5,8 +5,8 @@
 #include <random>
 #include <set>
 
-#include "workloads/registration/simulate/generator.hh"
-#include "workloads/registration/simulate/trace.hh"
+#include "registration/simulate/generator.hh"
+#include "registration/simulate/trace.hh"
 
 namespace longhaul::workloads {
 namespace {
@@ -96,12 +96,12 @@ Attempt<Reuse> of_trace(const std::string& path) {
 // Anywhere in as much memory as so many buffers take: what is asked for overlaps what was asked for before.
 Reuse anywhere(std::size_t size, std::size_t buffers) {
   const auto pages = (size + kPageSize - 1) / kPageSize;
-  const auto places = pages * (buffers - 1) + 1;
+  const auto segments = pages * (buffers - 1) + 1;
   std::mt19937 random{1};  // the standard fixes its numbers
   Reuse reuse;
   reuse.area = pages * buffers * kPageSize;
   reuse.longest = size;
-  for (std::size_t i = 0; i < kMessages; ++i) reuse.order.push_back({random() % places * kPageSize, size});
+  for (std::size_t i = 0; i < kMessages; ++i) reuse.order.push_back({random() % segments * kPageSize, size});
   reuse.disjoint = are_disjoint(reuse.order);
   return reuse;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "workloads/registration/strategy.hh"
+#include "registration/policies/strategy.hh"
 
 namespace longhaul::workloads {
 namespace {

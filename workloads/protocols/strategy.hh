@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "registration/cache/executor.hh"
 #include "workloads/harness/session.hh"
-#include "workloads/registration/executor.hh"
 #include "workloads/transport/connection.hh"
 
 namespace longhaul::workloads {

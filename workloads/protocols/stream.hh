@@ -9,7 +9,7 @@
 #include <string>
 
 #include "workloads/harness/loop.hh"
-#include "workloads/protocols/flight.hh"
+#include "workloads/protocols/in_flight.hh"
 #include "workloads/protocols/strategy.hh"
 #include "workloads/transport/connection.hh"
 #include "workloads/transport/plan.hh"
@@ -20,7 +20,7 @@ struct Options {
   std::string op;  ///< write, read, send; "stream" for tcp
   std::size_t size = 0;
   std::size_t depth =
-      0;  ///< messages under way; 0: as the path turns out (FlightLimit), as many as the queue holds at most
+      0;  ///< messages under way; 0: as the path turns out (InFlightLimit), as many as the queue holds at most
   std::int64_t interval = 0;      ///< ns from one message to the next, one under way at a time; 0: without pause
   std::int64_t round_trip = 0;    ///< ns, of the unloaded path: what the flight limit is reckoned with
   StrategyOptions strategy = {};  ///< of the buffers at the end that posts; write and read only
@@ -90,7 +90,7 @@ class Poster final : public Lane {
   Options options_;
   Meter& meter_;
   std::size_t depth_;
-  std::optional<FlightLimit> limit_;
+  std::optional<InFlightLimit> limit_;
   std::size_t slots_;
   bool credited_;             // sends no more than the receiver has room for
   std::uint64_t posted_ = 0;  // in all; the next one's slot follows from it

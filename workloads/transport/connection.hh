@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/record.hh"
-#include "workloads/registration/executor.hh"
+#include "registration/cache/executor.hh"
 #include "workloads/transport/waitable.hh"
 
 namespace longhaul::workloads {

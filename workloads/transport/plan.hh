@@ -17,37 +17,37 @@ namespace longhaul::workloads {
 
 /// Why a run ends without a result: Status::unsupported (the transport, the device or the combination cannot do it) or
 /// Status::failed.
-struct Refusal {
+struct RunFailure {
   Status status = Status::failed;
   std::string message;
   ExitCode exit_code = ExitCode::failure;
 };
 
 template <typename T>
-using Attempt = tl::expected<T, Refusal>;
+using Attempt = tl::expected<T, RunFailure>;
 
 template <typename... Args>
-tl::unexpected<Refusal> unsupported(fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected<Refusal>(
-      Refusal{Status::unsupported, fmt::format(format, std::forward<Args>(args)...), ExitCode::failure});
+tl::unexpected<RunFailure> unsupported(fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected<RunFailure>(
+      RunFailure{Status::unsupported, fmt::format(format, std::forward<Args>(args)...), ExitCode::failure});
 }
 
 template <typename... Args>
-tl::unexpected<Refusal> failed(fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected<Refusal>(
-      Refusal{Status::failed, fmt::format(format, std::forward<Args>(args)...), ExitCode::failure});
+tl::unexpected<RunFailure> failed(fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected<RunFailure>(
+      RunFailure{Status::failed, fmt::format(format, std::forward<Args>(args)...), ExitCode::failure});
 }
 
-/// An expected refusal as the end of a run.
-inline tl::unexpected<Refusal> failed_by(const Error& error) {
-  return tl::unexpected<Refusal>(Refusal{Status::failed, error.message, error.exit_code});
+/// An expected failure as the end of a run.
+inline tl::unexpected<RunFailure> failed_by(const Error& error) {
+  return tl::unexpected<RunFailure>(RunFailure{Status::failed, error.message, error.exit_code});
 }
 
 /// The user's input cannot be right.
 template <typename... Args>
-tl::unexpected<Refusal> wrong_input(fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected<Refusal>(
-      Refusal{Status::failed, fmt::format(format, std::forward<Args>(args)...), ExitCode::usage});
+tl::unexpected<RunFailure> wrong_input(fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected<RunFailure>(
+      RunFailure{Status::failed, fmt::format(format, std::forward<Args>(args)...), ExitCode::usage});
 }
 
 struct ConnectionPlan {

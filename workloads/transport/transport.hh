@@ -64,6 +64,6 @@ const std::vector<Transport>& transport_list();
 /// By name; nullptr when there is none, or none in this build.
 const Transport* find_transport_code(std::string_view name);
 /// Why there is none.
-tl::unexpected<Refusal> no_such_transport(std::string_view name);
+tl::unexpected<RunFailure> no_such_transport(std::string_view name);
 
 }  // namespace longhaul::workloads

@@ -33,7 +33,7 @@ std::map<int, QdiscFacts> NetemEngine::roots() {
   return roots;
 }
 
-Result<void> NetemEngine::check(const Plan& plan) {
+Result<void> NetemEngine::check(const ImpairmentPlan& plan) {
   const auto present = roots();
   for (const auto& egress : plan.egresses) {
     const int index = index_of(egress.interface);
@@ -43,7 +43,7 @@ Result<void> NetemEngine::check(const Plan& plan) {
   return {};
 }
 
-Result<void> NetemEngine::apply(const Plan& plan) {
+Result<void> NetemEngine::apply(const ImpairmentPlan& plan) {
   if (auto ok = check(plan); !ok) return ok;
   // What the plan no longer names goes first; what it still names is changed in place and keeps its packets.
   for (const auto& old : applied_) {

@@ -17,8 +17,8 @@ class NetemEngine : public Engine {
   ~NetemEngine() override;
 
   std::string_view name() const override { return "netem"; }
-  Result<void> check(const Plan& plan) override;
-  Result<void> apply(const Plan& plan) override;
+  Result<void> check(const ImpairmentPlan& plan) override;
+  Result<void> apply(const ImpairmentPlan& plan) override;
   void clear() noexcept override;
   Counters counters(Way way) override;
   std::vector<std::string> sweep(const std::vector<std::string>& interfaces) override;

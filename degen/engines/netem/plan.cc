@@ -30,7 +30,7 @@ Result<void> check(const Impairment&) {
   return {};
 }
 
-Footprint footprint(const Plan& plan) {
+Footprint footprint(const ImpairmentPlan& plan) {
   Footprint footprint;
   for (const auto& egress : plan.egresses) footprint.interfaces.push_back(egress.interface);
   return footprint;
@@ -38,7 +38,7 @@ Footprint footprint(const Plan& plan) {
 
 }  // namespace
 
-std::vector<NetemQdisc> qdiscs_of(const Plan& plan) {
+std::vector<NetemQdisc> qdiscs_of(const ImpairmentPlan& plan) {
   std::vector<NetemQdisc> qdiscs;
   for (const auto& egress : plan.egresses) qdiscs.push_back(qdisc_of(egress));
   return qdiscs;

@@ -26,7 +26,7 @@ struct NetemQdisc {
 
 namespace netem {
 
-std::vector<NetemQdisc> qdiscs_of(const Plan& plan);
+std::vector<NetemQdisc> qdiscs_of(const ImpairmentPlan& plan);
 
 Planner planner();
 

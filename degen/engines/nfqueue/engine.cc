@@ -18,14 +18,14 @@ NfqueueEngine::~NfqueueEngine() {
   NfqueueEngine::clear();
 }
 
-Result<void> NfqueueEngine::check(const Plan& plan) {
+Result<void> NfqueueEngine::check(const ImpairmentPlan& plan) {
   for (const auto& egress : plan.egresses)
     if (if_nametoindex(egress.interface.c_str()) == 0)
       return refuse("{}: there is no such network interface", egress.interface);
   return {};
 }
 
-Result<void> NfqueueEngine::apply(const Plan& plan) {
+Result<void> NfqueueEngine::apply(const ImpairmentPlan& plan) {
   if (auto ok = check(plan); !ok) return ok;
   clear();
   if (plan.empty()) return {};

@@ -20,13 +20,13 @@ Result<void> check(const Impairment& impairment) {
   return {};
 }
 
-Footprint footprint(const Plan& plan) {
+Footprint footprint(const ImpairmentPlan& plan) {
   return {.interfaces = {}, .table = !plan.empty()};
 }
 
 }  // namespace
 
-std::vector<PacketQueue> queues_of(const Plan& plan) {
+std::vector<PacketQueue> queues_of(const ImpairmentPlan& plan) {
   std::vector<PacketQueue> queues;
   std::uint16_t number = kFirstQueue;
   for (const auto& egress : plan.egresses)
@@ -39,7 +39,7 @@ std::vector<PacketQueue> queues_of(const Plan& plan) {
 }
 
 // One table, gone in one transaction. `bypass`: without a listener the packets pass unimpaired.
-std::string ruleset_of(const Plan& plan) {
+std::string ruleset_of(const ImpairmentPlan& plan) {
   if (plan.empty()) return {};
   std::string text = fmt::format(
       "table inet {} {{\n  chain forward {{\n    type filter hook forward priority 0; policy accept;\n", kOwnTable);

@@ -22,10 +22,10 @@ struct PacketQueue {
 
 namespace nfqueue {
 
-std::vector<PacketQueue> queues_of(const Plan& plan);
+std::vector<PacketQueue> queues_of(const ImpairmentPlan& plan);
 
 /// nft text that makes the whole table; empty where there is no queue.
-std::string ruleset_of(const Plan& plan);
+std::string ruleset_of(const ImpairmentPlan& plan);
 
 Planner planner();
 

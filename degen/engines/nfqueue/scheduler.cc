@@ -32,7 +32,7 @@ bool Scheduler::lose() {
   return lost;
 }
 
-void Scheduler::arrive(const Arrival& arrival, std::vector<Verdict>& verdicts) {
+void Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts) {
   if (lose()) {
     ++lost_;
     verdicts.push_back({VerdictKind::drop, arrival.id});

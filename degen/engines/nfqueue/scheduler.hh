@@ -18,7 +18,7 @@
 namespace longhaul::degen {
 
 /// A packet that the kernel queued. Ids ascend in the order of arrival (and wrap).
-struct Arrival {
+struct PacketArrival {
   std::uint32_t id = 0;
   Nanoseconds time{0};      ///< when it arrived at the router, on the clock of release()
   std::uint32_t bytes = 0;  ///< on the link; matters with a rate only
@@ -42,7 +42,7 @@ class Scheduler {
   Scheduler(const Direction& direction, std::uint32_t limit, std::uint32_t seed);
 
   /// Takes a packet; appends a verdict if there is one at once (lost, overtaking, queue full).
-  void arrive(const Arrival& arrival, std::vector<Verdict>& verdicts);
+  void arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts);
 
   /// When the next packet is due; empty when none waits.
   std::optional<Nanoseconds> next() const;

@@ -44,11 +44,11 @@ void Endpoint::send(Message message) {
   if (!backlog_.empty() || !post_message(message)) backlog_.emplace_back(std::move(message));
 }
 
-void Endpoint::write(Order order, std::vector<Place> places) {
-  submit({std::move(order), std::move(places), 0});
+void Endpoint::write(WriteOrder order, std::vector<Segment> segments) {
+  submit({std::move(order), std::move(segments), 0});
 }
 
-void Endpoint::hold(Order order) {
+void Endpoint::hold(WriteOrder order) {
   perform(matcher_.post(std::move(order), observe::raw_time()));
 }
 
@@ -68,7 +68,7 @@ void Endpoint::perform(std::vector<Action> actions) {
       events_.push_back({.kind = Event::Kind::failed, .message = {}, .tag = failed->tag, .reason = failed->reason});
     } else {
       const auto& rejected = std::get<Reject>(action);
-      send({.kind = Kind::refuse, .tag = rejected.tag, .places = {}, .moments = {}, .reason = rejected.reason});
+      send({.kind = Kind::refuse, .tag = rejected.tag, .segments = {}, .moments = {}, .reason = rejected.reason});
     }
   }
 }
@@ -76,7 +76,7 @@ void Endpoint::perform(std::vector<Action> actions) {
 // True: it is on its way, and FIN behind it.
 bool Endpoint::post_write(const Submit& submit) {
   if (sent_ - peer_took_ >= Layout::kSlots - kReserve) return false;
-  auto parts = requests_between(Operation::write, submit.order.from, submit.order.begin, submit.places);
+  auto parts = requests_between(Operation::write, submit.order.from, submit.order.begin, submit.segments);
   if (parts.empty()) throw std::runtime_error("the peer's key names no place for the data");
   if (requests_ > 0 && requests_ + parts.size() > kMostRequests) return false;
   for (auto& part : parts) {
@@ -91,7 +91,7 @@ bool Endpoint::post_write(const Submit& submit) {
   Message fin{.kind = Kind::fin,
               .tag = submit.order.tag,
               .length = submit.order.length,
-              .places = {},
+              .segments = {},
               .moments = {},
               .reason = {}};
   post_message(fin);
@@ -172,7 +172,7 @@ void Endpoint::take() {
     case Kind::credit:
       return;
     case Kind::stcrw:
-      perform(matcher_.key(message->tag, message->length, std::move(message->places), now));
+      perform(matcher_.key(message->tag, message->length, std::move(message->segments), now));
       return;
     case Kind::refuse:
       perform(matcher_.refused(message->tag, message->reason));
@@ -186,7 +186,7 @@ void Endpoint::take() {
 // A peer that only sends would wait for ever otherwise.
 void Endpoint::say_taken() {
   if (taken_ - told_ < kQuiet) return;
-  Message credit{.kind = Kind::credit, .places = {}, .moments = {}, .reason = {}};
+  Message credit{.kind = Kind::credit, .segments = {}, .moments = {}, .reason = {}};
   post_message(credit);
 }
 

@@ -29,12 +29,12 @@ ConnectionPlan plan_of(std::size_t buffers, std::size_t longest, bool registers)
 
 class Endpoint final : public Port {
  public:
-  /// `patience`: of conditional writes, see Matcher. The connection's receives are posted by its plan.
+  /// `patience`: of conditional writes, see WriteMatcher. The connection's receives are posted by its plan.
   Endpoint(Connection& connection, const Layout& layout, std::int64_t patience);
 
   void send(Message message) override;
-  void write(Order order, std::vector<Place> places) override;
-  void hold(Order order) override;
+  void write(WriteOrder order, std::vector<Segment> segments) override;
+  void hold(WriteOrder order) override;
   void cancel(Tag tag) override;
   std::optional<Event> next() override;
   Waitable& waitable() override { return connection_; }
@@ -56,7 +56,7 @@ class Endpoint final : public Port {
 
   Connection& connection_;
   Layout layout_;
-  Matcher matcher_;
+  WriteMatcher matcher_;
   std::deque<Event> events_;
   // What finds no room yet goes out in this order.
   std::deque<std::variant<Message, Submit>> backlog_;

@@ -115,8 +115,8 @@ bool Engine::work() {
     if (auto* const message = std::get_if<Message>(&*command)) {
       endpoint_.send(std::move(*message));
     } else if (auto* const submit = std::get_if<Submit>(&*command)) {
-      endpoint_.write(std::move(submit->order), std::move(submit->places));
-    } else if (auto* const order = std::get_if<Order>(&*command)) {
+      endpoint_.write(std::move(submit->order), std::move(submit->segments));
+    } else if (auto* const order = std::get_if<WriteOrder>(&*command)) {
       endpoint_.hold(std::move(*order));
     } else {
       endpoint_.cancel(std::get<Tag>(*command));

@@ -44,16 +44,16 @@ class Engine final : public Port {
   ~Engine() override;
 
   void send(Message message) override { commands_.put(std::move(message)); }
-  void write(Order order, std::vector<Place> places) override {
-    commands_.put(Submit{std::move(order), std::move(places), 0});
+  void write(WriteOrder order, std::vector<Segment> segments) override {
+    commands_.put(Submit{std::move(order), std::move(segments), 0});
   }
-  void hold(Order order) override { commands_.put(std::move(order)); }
+  void hold(WriteOrder order) override { commands_.put(std::move(order)); }
   void cancel(Tag tag) override { commands_.put(tag); }
   std::optional<Event> next() override;
   Waitable& waitable() override { return bell_; }
 
  private:
-  using Command = std::variant<Message, Submit, Order, Tag>;
+  using Command = std::variant<Message, Submit, WriteOrder, Tag>;
   using Happening = std::variant<Event, std::exception_ptr>;
   /// What the application sleeps on.
   class Bell final : public Waitable {

@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little, "the wire is little-en
 struct Header {
   std::uint16_t version;
   std::uint16_t kind;
-  std::uint32_t count;  // places, or bytes of the reason
+  std::uint32_t count;  // segments, or bytes of the reason
   std::uint64_t tag;
   std::uint64_t length;
   std::uint32_t taken;
@@ -37,7 +37,7 @@ std::size_t body_of(Kind kind, std::size_t count) {
     case Kind::start:
     case Kind::key:
     case Kind::stcrw:
-      return count * sizeof(Place);
+      return count * sizeof(Segment);
     case Kind::closed:
       return sizeof(WireMoments);
     case Kind::refuse:
@@ -57,13 +57,13 @@ const char* to_text(Kind kind) {
 }
 
 std::size_t encode(std::span<std::byte> bytes, const Message& message) {
-  if (message.places.size() > kMostPlaces)
+  if (message.segments.size() > kMostSegments)
     throw std::runtime_error(
         fmt::format("a buffer lies in {} regions, a message names {} at most: take a smaller --size or another "
                     "--strategy",
-                    message.places.size(), kMostPlaces));
+                    message.segments.size(), kMostSegments));
   const auto reason = std::min(message.reason.size(), kLongestReason);
-  const auto count = message.kind == Kind::refuse ? reason : message.places.size();
+  const auto count = message.kind == Kind::refuse ? reason : message.segments.size();
   const Header header{kWireVersion,
                       static_cast<std::uint16_t>(message.kind),
                       static_cast<std::uint32_t>(count),
@@ -80,7 +80,7 @@ std::size_t encode(std::span<std::byte> bytes, const Message& message) {
     const auto moments = to_wire(message.moments);
     std::memcpy(body, moments.data(), length);
   } else if (length > 0) {
-    std::memcpy(body, message.places.data(), length);
+    std::memcpy(body, message.segments.data(), length);
   }
   return sizeof header + length;
 }
@@ -99,7 +99,7 @@ Result<Message> decode(std::span<const std::byte> bytes) {
   message.tag = header.tag;
   message.length = header.length;
   message.taken = header.taken;
-  const auto most = message.kind == Kind::refuse ? kLongestReason : kMostPlaces;
+  const auto most = message.kind == Kind::refuse ? kLongestReason : kMostSegments;
   const auto length = body_of(message.kind, header.count);
   if (header.count > most || bytes.size() < sizeof header + length)
     return fail("the peer's {} is cut short: {} bytes that should be {}", to_text(message.kind), bytes.size(),
@@ -112,8 +112,8 @@ Result<Message> decode(std::span<const std::byte> bytes) {
     std::memcpy(moments.data(), body, length);
     message.moments = from_wire(moments);
   } else if (length > 0) {
-    message.places.resize(header.count);
-    std::memcpy(message.places.data(), body, length);
+    message.segments.resize(header.count);
+    std::memcpy(message.segments.data(), body, length);
   }
   return message;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/result.hh"
-#include "workloads/protocols/places.hh"
+#include "workloads/protocols/segments.hh"
 
 namespace longhaul::workloads::frrwp {
 
@@ -19,7 +19,7 @@ using Tag = std::uint64_t;
 
 enum class Kind : std::uint16_t {
   start = 1,  ///< a transfer begins; with the sink's places where it knows them already
-  key,        ///< the sink's places
+  key,        ///< the sink's segments
   stcrw,      ///< the same for a conditional write (send tag for CRW): whoever holds the write matches and submits it
   fin,        ///< behind the data: all of it is there
   closed,     ///< the other end is through, and when each of its phases was
@@ -45,19 +45,19 @@ struct Moments {
 struct Message {
   Kind kind = Kind::start;
   Tag tag = 0;
-  std::uint64_t length = 0;   ///< of the transfer
-  std::vector<Place> places;  ///< start, key, stcrw
-  Moments moments;            ///< closed
-  std::string reason;         ///< refuse; cut at kLongestReason
+  std::uint64_t length = 0;       ///< of the transfer
+  std::vector<Segment> segments;  ///< start, key, stcrw
+  Moments moments;                ///< closed
+  std::string reason;             ///< refuse; cut at kLongestReason
   std::uint32_t taken = 0;  ///< messages that the sender has taken so far, modulo 2^32: their receives are posted again
   bool operator==(const Message&) const = default;
 };
 
 inline constexpr std::size_t kHeaderSize = 32;
 inline constexpr std::size_t kLongestReason = 512;
-inline constexpr std::size_t kMessageSize = kHeaderSize + kMostPlaces * sizeof(Place);  ///< the largest
+inline constexpr std::size_t kMessageSize = kHeaderSize + kMostSegments * sizeof(Segment);  ///< the largest
 
-/// Returns the length. Throws std::runtime_error where there are too many places.
+/// Returns the length. Throws std::runtime_error where there are too many segments.
 std::size_t encode(std::span<std::byte> bytes, const Message& message);
 /// Refuses another version, an unknown kind, and what is not whole.
 Result<Message> decode(std::span<const std::byte> bytes);

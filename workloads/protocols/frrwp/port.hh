@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "workloads/protocols/frrwp/matcher.hh"
 #include "workloads/protocols/frrwp/message.hh"
+#include "workloads/protocols/frrwp/write_matcher.hh"
 #include "workloads/transport/waitable.hh"
 
 namespace longhaul::workloads::frrwp {
@@ -38,9 +38,9 @@ class Port {
 
   virtual void send(Message message) = 0;
   /// An RDMA write, and FIN behind it.
-  virtual void write(Order order, std::vector<Place> places) = 0;
+  virtual void write(WriteOrder order, std::vector<Segment> segments) = 0;
   /// A conditional RDMA write, and FIN behind it: when the peer's STCRW with its tag is here.
-  virtual void hold(Order order) = 0;
+  virtual void hold(WriteOrder order) = 0;
   virtual void cancel(Tag tag) = 0;
   /// What has happened, in its order; makes progress where nobody else does. Never blocks.
   virtual std::optional<Event> next() = 0;

@@ -76,7 +76,7 @@ void Transfer::start_message() {
   const bool tells = !overlapped() && !source();
   moments_.told = observe::raw_time();
   if (tells) moments_.key_sent = moments_.told;
-  send(Kind::start, tells ? places_of(use_.pieces()) : std::vector<Place>{});
+  send(Kind::start, tells ? segments_of(use_.pieces()) : std::vector<Segment>{});
 }
 
 // The buffer becomes usable; that of an advertised key is already.
@@ -109,7 +109,7 @@ void Transfer::offer() {
   }
   if (moments_.key_sent != 0) return;
   moments_.key_sent = observe::raw_time();
-  send(conditional() ? Kind::stcrw : Kind::key, places_of(use_.pieces()));
+  send(conditional() ? Kind::stcrw : Kind::key, segments_of(use_.pieces()));
 }
 
 // The sink: a buffer of a transfer to come. Where there is none, that transfer will fail.
@@ -120,14 +120,14 @@ void Transfer::advertise() {
   try {
     buffers_.complete(use);
   } catch (const std::runtime_error& error) {
-    port_.send({.kind = Kind::refuse, .tag = tag, .length = 0, .places = {}, .moments = {}, .reason = error.what()});
+    port_.send({.kind = Kind::refuse, .tag = tag, .length = 0, .segments = {}, .moments = {}, .reason = error.what()});
     return;
   }
   const auto told = observe::raw_time();
   port_.send({.kind = Kind::key,
               .tag = tag,
               .length = buffer.length,
-              .places = places_of(use.pieces()),
+              .segments = segments_of(use.pieces()),
               .moments = {},
               .reason = {}});
   advertised_.emplace(tag, Advertised{std::move(use), told});
@@ -139,9 +139,9 @@ void Transfer::write_if_ready() {
   if (it == keys_.end()) return;
   moments_.key_came = std::max(it->second.came, moments_.started);
   ordered_ = true;
-  auto places = std::move(it->second.places);
+  auto segments = std::move(it->second.segments);
   keys_.erase(it);
-  port_.write({tag_, use_.pieces(), area_ + extent(tag_).offset, extent(tag_).length}, std::move(places));
+  port_.write({tag_, use_.pieces(), area_ + extent(tag_).offset, extent(tag_).length}, std::move(segments));
 }
 
 // True: an operation of the client is complete, or the server has answered.
@@ -176,7 +176,7 @@ bool Transfer::take(Message& message, std::int64_t at) {
     case Kind::start:
       if (client()) throw std::runtime_error("the peer sent START, which is the client's to send");
       begin(message.tag, at);
-      if (!message.places.empty()) keys_[tag_] = {std::move(message.places), at};
+      if (!message.segments.empty()) keys_[tag_] = {std::move(message.segments), at};
       try {
         proceed();
       } catch (const std::runtime_error& error) {
@@ -186,7 +186,7 @@ bool Transfer::take(Message& message, std::int64_t at) {
     case Kind::key:
       if (!source()) throw std::runtime_error("the peer sent KEY to the end that has the key");
       if (!current && !ahead()) return false;  // of one that was given up
-      keys_[message.tag] = {std::move(message.places), at};
+      keys_[message.tag] = {std::move(message.segments), at};
       write_if_ready();
       return false;
     case Kind::fin:
@@ -246,7 +246,7 @@ bool Transfer::close_if_through() {
   if (client()) {
     if (on_closed) on_closed(tag_, moments_, peer_);
   } else {
-    port_.send({.kind = Kind::closed, .tag = tag_, .length = 0, .places = {}, .moments = moments_, .reason = {}});
+    port_.send({.kind = Kind::closed, .tag = tag_, .length = 0, .segments = {}, .moments = moments_, .reason = {}});
   }
   if (ahead() && !source()) advertise();
   return true;
@@ -262,16 +262,16 @@ void Transfer::give_up(const std::string& why, bool tell) {
     buffers_.release(use_);
   use_ = {};
   if (ordered_) port_.cancel(tag_);
-  if (tell) port_.send({.kind = Kind::refuse, .tag = tag_, .length = 0, .places = {}, .moments = {}, .reason = why});
+  if (tell) port_.send({.kind = Kind::refuse, .tag = tag_, .length = 0, .segments = {}, .moments = {}, .reason = why});
   if (ahead() && !source()) advertise();
   if (client()) throw TransferFailed(fmt::format("transfer {}: {}", tag_, why));
 }
 
-void Transfer::send(Kind kind, std::vector<Place> places) {
+void Transfer::send(Kind kind, std::vector<Segment> segments) {
   port_.send({.kind = kind,
               .tag = tag_,
               .length = extent(tag_).length,
-              .places = std::move(places),
+              .segments = std::move(segments),
               .moments = {},
               .reason = {}});
 }

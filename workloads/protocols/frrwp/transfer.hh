@@ -97,7 +97,7 @@ class Transfer final : public Lane {
   bool close_if_through();
   void refused_ahead(const Message& message);
   void give_up(const std::string& why, bool tell);
-  void send(Kind kind, std::vector<Place> places = {});
+  void send(Kind kind, std::vector<Segment> segments = {});
 
   Port& port_;
   Connection& connection_;
@@ -113,7 +113,7 @@ class Transfer final : public Lane {
   bool closed_ = false;   // client: the server is through
   Buffers::Use use_;
   struct Key {
-    std::vector<Place> places;
+    std::vector<Segment> segments;
     std::int64_t came;
   };
   std::unordered_map<Tag, Key> keys_;  // source: that have come

@@ -28,7 +28,7 @@ stream::Options options_of(const WorkloadSpec& spec, const Parameters& parameter
           .interval = rate > 0 ? static_cast<std::int64_t>(bits * 1e9 / rate) : 0};
 }
 
-stream::Options options_of(const Session& session) {
+stream::Options options_of(const PairedSession& session) {
   return options_of(session.spec(), session.parameters(), session.transport());
 }
 
@@ -48,7 +48,7 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
 // Where both ends share a machine its kernel receives a packet on the processor that sent it: the application on the
 // server would not feel the traffic, and soft RDMA would look like an adapter; what the client receives would be the
 // server's burden. So each end has its own packets steered to its own processors, as long as it measures.
-Steering receive_here(const Session& session) {
+Steering receive_here(const PairedSession& session) {
   const auto netdev = session.connections().front()->facts().netdev;
   const auto own = own_processors();
   if (own.size() >= std::thread::hardware_concurrency() || netdev == "lo") return {};

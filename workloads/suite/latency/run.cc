@@ -54,7 +54,7 @@ struct Made {
 };
 
 template <typename Make>
-Made make_lanes(const Session& session, Make make) {
+Made make_lanes(const PairedSession& session, Make make) {
   Made made;
   const auto options = lane_options(session.spec(), session.parameters(), session.transport());
   for (const auto& connection : session.connections()) {
@@ -65,7 +65,7 @@ Made make_lanes(const Session& session, Make make) {
   return made;
 }
 
-bool reads(const Session& session) {
+bool reads(const PairedSession& session) {
   return !session.streams() && session.word("op") == "read";
 }
 

@@ -10,15 +10,15 @@
 namespace longhaul::workloads::packets {
 namespace {
 
-std::vector<Arrival> first_copies(std::span<const Arrival> arrivals) {
+std::vector<DatagramArrival> first_copies(std::span<const DatagramArrival> arrivals) {
   std::unordered_set<std::uint64_t> seen;
-  std::vector<Arrival> first;
+  std::vector<DatagramArrival> first;
   for (const auto& one : arrivals)
     if (seen.insert(one.sequence).second) first.push_back(one);
   return first;
 }
 
-std::uint64_t overtaking(const std::vector<Arrival>& arrivals) {
+std::uint64_t overtaking(const std::vector<DatagramArrival>& arrivals) {
   std::uint64_t count = 0;
   auto earliest_to_come = std::numeric_limits<std::uint64_t>::max();
   for (auto one = arrivals.rbegin(); one != arrivals.rend(); ++one) {
@@ -29,7 +29,7 @@ std::uint64_t overtaking(const std::vector<Arrival>& arrivals) {
 }
 
 // What was lost behind the last packet that came is no gap.
-std::optional<double> lost_in_row(const std::vector<Arrival>& arrivals) {
+std::optional<double> lost_in_row(const std::vector<DatagramArrival>& arrivals) {
   std::vector<std::uint64_t> sequences;
   for (const auto& one : arrivals) sequences.push_back(one.sequence);
   std::sort(sequences.begin(), sequences.end());
@@ -52,7 +52,7 @@ struct Burst {
   std::int64_t first_received = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_received = std::numeric_limits<std::int64_t>::min();
 
-  void take(const Arrival& one) {
+  void take(const DatagramArrival& one) {
     ++came;
     first_sent = std::min(first_sent, one.sent);
     last_sent = std::max(last_sent, one.sent);
@@ -61,7 +61,7 @@ struct Burst {
   }
 };
 
-std::optional<double> median_stretch(const std::vector<Arrival>& arrivals, std::size_t burst) {
+std::optional<double> median_stretch(const std::vector<DatagramArrival>& arrivals, std::size_t burst) {
   std::map<std::uint64_t, Burst> bursts;
   for (const auto& one : arrivals) bursts[one.sequence / burst].take(one);
   std::vector<double> stretches;
@@ -75,7 +75,7 @@ std::optional<double> median_stretch(const std::vector<Arrival>& arrivals, std::
 
 }  // namespace
 
-Findings assess(std::span<const Arrival> arrivals, std::size_t burst) {
+Findings assess(std::span<const DatagramArrival> arrivals, std::size_t burst) {
   Findings findings;
   const auto first = first_copies(arrivals);
   findings.came = first.size();

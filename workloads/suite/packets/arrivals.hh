@@ -14,7 +14,7 @@ namespace longhaul::workloads::packets {
 inline constexpr std::int64_t kHeader = 32;
 
 /// A datagram as the server saw it. Times are each end's wall clock, ns.
-struct Arrival {
+struct DatagramArrival {
   std::uint64_t sequence = 0;  ///< from 0, in the order of sending
   std::int64_t sent = 0;
   std::int64_t received = 0;
@@ -32,6 +32,6 @@ struct Findings {
 };
 
 /// `arrivals` in the order in which they came; packet i belongs to burst i / `burst`.
-Findings assess(std::span<const Arrival> arrivals, std::size_t burst);
+Findings assess(std::span<const DatagramArrival> arrivals, std::size_t burst);
 
 }  // namespace longhaul::workloads::packets

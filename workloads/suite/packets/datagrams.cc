@@ -73,7 +73,7 @@ void Datagrams::send(std::uint32_t phase, std::uint64_t sequence, std::size_t si
   throw_errno("send a datagram");
 }
 
-void Datagrams::drain(std::uint32_t phase, std::vector<Arrival>& arrivals) {
+void Datagrams::drain(std::uint32_t phase, std::vector<DatagramArrival>& arrivals) {
   std::array<Header, kBatch> headers;
   std::array<Ancillary, kBatch> ancillary;
   std::array<iovec, kBatch> places{};

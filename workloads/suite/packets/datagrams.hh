@@ -21,7 +21,7 @@ class Datagrams {
 
   /// Appends what of this phase has come, with the kernel's time of its arrival. Never blocks. Throws
   /// std::runtime_error when the socket's buffer was too small and something was lost there.
-  void drain(std::uint32_t phase, std::vector<Arrival>& arrivals);
+  void drain(std::uint32_t phase, std::vector<DatagramArrival>& arrivals);
 
  private:
   OwnFd fd_;

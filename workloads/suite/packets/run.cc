@@ -31,7 +31,7 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
 // Sends at the times that the pace gives; a sender that was held up does not make good for it.
 class Sender : public Lane {
  public:
-  Sender(Connection& connection, Datagrams datagrams, const Session& session)
+  Sender(Connection& connection, Datagrams datagrams, const PairedSession& session)
       : connection_(connection),
         datagrams_(std::move(datagrams)),
         size_(static_cast<std::size_t>(session.number("size"))),
@@ -79,12 +79,12 @@ class Collector : public Lane {
     return false;
   }
   Waitable& waitable() override { return connection_; }
-  const std::vector<Arrival>& arrivals() const { return arrivals_; }
+  const std::vector<DatagramArrival>& arrivals() const { return arrivals_; }
 
  private:
   Connection& connection_;
   Datagrams datagrams_;
-  std::vector<Arrival> arrivals_;
+  std::vector<DatagramArrival> arrivals_;
 };
 
 std::map<std::string, Metric> client(ClientSession& session) {

@@ -15,7 +15,7 @@ pingpong::LaneOptions lane_options(const WorkloadSpec& spec, const Parameters& p
           .pong = static_cast<std::size_t>(integer(parameters, spec.parameters, "size"))};
 }
 
-pingpong::LaneOptions lane_options(const Session& session) {
+pingpong::LaneOptions lane_options(const PairedSession& session) {
   return lane_options(session.spec(), session.parameters(), session.transport());
 }
 

@@ -30,7 +30,7 @@ struct Made {
   const Exchange* end;
 };
 
-Made make(const Session& session, Role role) {
+Made make(const PairedSession& session, Role role) {
   const auto options = options_of(session.spec(), session.parameters(), session.transport());
   if (!options) throw std::runtime_error(options.error().message);
   auto exchange = std::make_unique<Exchange>(*session.connections().front(), *options, role);

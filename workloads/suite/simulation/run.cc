@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "workloads/registration/simulate/generator.hh"
-#include "workloads/registration/simulate/rows.hh"
+#include "registration/simulate/generator.hh"
+#include "registration/simulate/rows.hh"
 #include "workloads/suite/simulation/spec.hh"
 #include "workloads/transport/wait.hh"
 

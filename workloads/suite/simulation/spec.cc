@@ -1,6 +1,6 @@
 #include "workloads/suite/simulation/spec.hh"
 
-#include "workloads/registration/strategy.hh"
+#include "registration/policies/strategy.hh"
 
 namespace longhaul::workloads::simulation {
 namespace {

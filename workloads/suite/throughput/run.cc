@@ -20,7 +20,7 @@ stream::Options options_of(const WorkloadSpec& spec, const Parameters& parameter
           .strategy = strategy_of(spec, parameters, transport)};
 }
 
-stream::Options options_of(const Session& session) {
+stream::Options options_of(const PairedSession& session) {
   return options_of(session.spec(), session.parameters(), session.transport());
 }
 

@@ -63,11 +63,11 @@ struct End {
   }
 };
 
-bool writes(const Session& session) {
+bool writes(const PairedSession& session) {
   return session.word("direction") == "write";
 }
 
-End make(Session& session, Role role) {
+End make(PairedSession& session, Role role) {
   auto& connection = *session.connections().front();
   auto reuse = reuse_of(session.spec(), session.parameters());
   if (!reuse) throw std::runtime_error(reuse.error().message);
@@ -113,7 +113,7 @@ void add_computation(std::map<std::string, Metric>& metrics, const End& end) {
     metrics["computation"] = to_metric({.histogram = end.rdma->computations(), .raw = {}});
 }
 
-bool sleeping(const Session& session) {
+bool sleeping(const PairedSession& session) {
   return session.word("completion") == "event";
 }
 

@@ -136,15 +136,15 @@ Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const Socke
     asked.push_back(std::async(pending.size() > 1 ? std::launch::async : std::launch::deferred, ask, std::move(one),
                                static_cast<std::uint16_t>(asked.size())));
   VerbsConnections connections;
-  std::optional<Refusal> refusal;
+  std::optional<RunFailure> failure;
   for (auto& one : asked) {
     auto connection = one.get();  // of all, also where one has failed: they use what is here
     if (connection)
       connections.push_back(std::move(*connection));
-    else if (!refusal)
-      refusal = connection.error();
+    else if (!failure)
+      failure = connection.error();
   }
-  if (refusal) return tl::unexpected(*refusal);
+  if (failure) return tl::unexpected(*failure);
   for (auto& connection : connections) {
     const auto event = expect_event(connection->channel(), RDMA_CM_EVENT_ESTABLISHED, patience, attempted);
     if (!event) return tl::unexpected(event.error());

@@ -1,7 +1,7 @@
 // Memory registration over verbs: ibv_reg_mr and ibv_dereg_mr in one protection domain.
 #pragma once
 
-#include "workloads/registration/executor.hh"
+#include "registration/cache/executor.hh"
 #include "workloads/transport/verbs/owners.hh"
 
 namespace longhaul::workloads {

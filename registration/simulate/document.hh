@@ -1,0 +1,24 @@
+// simulate.json: all that the page of a simulation shows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "registration/simulate/rows.hh"
+
+namespace longhaul::registration {
+
+struct SimulatedTrace {
+  std::string name;  ///< the file's, or what generated it
+  std::uint64_t requests = 0;
+  std::uint64_t pages = 0;
+  std::uint64_t skipped = 0;
+  Lengths lengths;       ///< of its requests
+  bool bounded = false;  ///< its requests are objects: there are rows of bounds
+  std::vector<Row> rows;
+};
+
+std::string document_of(const std::vector<SimulatedTrace>& traces, const std::vector<Strategy>& strategies,
+                        const std::vector<CostProfile>& profiles);
+
+}  // namespace longhaul::registration

@@ -1,0 +1,215 @@
+#include "results/analyses/compare/compare.hh"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include <set>
+
+#include "results/summary/clock.hh"
+
+namespace longhaul::results {
+namespace {
+
+bool same_throughout(const std::vector<double>& first, const std::vector<double>& second) {
+  if (first.empty() || second.empty()) return false;
+  const auto same = [&](double value) { return value == first.front(); };
+  return std::all_of(first.begin(), first.end(), same) && std::all_of(second.begin(), second.end(), same);
+}
+
+std::string spell(const CellSummary& cell, const Vocabulary& vocabulary) {
+  std::string text = cell.workload;
+  for (const auto& [name, value] : cell.parameters)
+    text += fmt::format(" {}={}", name, vocabulary.spelt(cell.workload, cell.parameters, name));
+  return text;
+}
+
+std::string spell(const CellComparison& cell, const Vocabulary& vocabulary) {
+  std::string text;
+  for (const auto& [name, value] : cell.parameters)
+    text +=
+        fmt::format("{}{}={}", text.empty() ? "" : " ", name, vocabulary.spelt(cell.workload, cell.parameters, name));
+  return text;
+}
+
+template <typename Member>
+std::set<std::string> distinct(const Summary& summary, Member member) {
+  std::set<std::string> values;
+  for (const auto& [digest, facts] : summary.facts) values.insert(facts.*member);
+  return values;
+}
+
+std::string list(const std::set<std::string>& values) {
+  std::string text;
+  for (const auto& value : values) text += (text.empty() ? "" : ", ") + value;
+  return text.empty() ? "unknown" : text;
+}
+
+std::vector<std::string> warnings_of(const Summary& first, const Summary& second) {
+  std::vector<std::string> warnings;
+  const auto differ = [&](const char* what, const std::set<std::string>& a, const std::set<std::string>& b) {
+    if (a != b) warnings.push_back(fmt::format("{} differs: {} against {}", what, list(a), list(b)));
+  };
+  differ("kernel", distinct(first, &NodeFacts::kernel), distinct(second, &NodeFacts::kernel));
+  differ("processor", distinct(first, &NodeFacts::cpu_model), distinct(second, &NodeFacts::cpu_model));
+  differ("longhaul", {first.manifest.version}, {second.manifest.version});
+  differ("topology", {first.manifest.testbed.topology}, {second.manifest.testbed.topology});
+  const auto ours = clock_of(first), theirs = clock_of(second);
+  if (ours != theirs)
+    warnings.push_back(
+        fmt::format("clock differs: {} against {}: cells of different clocks are never the same cell", ours, theirs));
+  if (ours != kHostClock || theirs != kHostClock) warnings.emplace_back(kVirtualClockLimits);
+  if (first.emulated != second.emulated)
+    warnings.emplace_back("one campaign ran on emulated processors, the other did not");
+  return warnings;
+}
+
+bool has_result(const CellSummary& cell) {
+  return cell.usable > 0 && !cell.metrics.empty();
+}
+
+// In the metric's unit, as people read it.
+std::string shown(double value, const std::string& unit) {
+  return unit == "ns" ? fmt::format("{:.1f} us", value / 1000) : fmt::format("{:.4g} {}", value, unit);
+}
+
+// Processor time is exact by a virtual clock; by the host's the kernel samples it at ticks, in a dozen parts: that is
+// looked at, and settles nothing.
+std::vector<const MetricSummary*> compared_of(const CellSummary& cell) {
+  std::vector<const MetricSummary*> all;
+  for (const auto& metric : cell.metrics) all.push_back(&metric);
+  if (cell.virtual_clock)
+    for (const auto& metric : cell.cpu) all.push_back(&metric);
+  return all;
+}
+
+void add(Comparison& result, const CellSummary& cell, const MetricSummary& metric, const MetricSummary& theirs) {
+  CellComparison one{.cell_id = cell.cell_id,
+                     .workload = cell.workload,
+                     .parameters = cell.parameters,
+                     .metric = metric.name,
+                     .unit = metric.unit,
+                     .first = metric.median,
+                     .second = theirs.median,
+                     .ratio = ratio_interval(theirs.values, metric.values),
+                     .agrees = {}};
+  // Where nothing is noise, the same figure run by run is no luck, however few the runs.
+  const bool same_runs = cell.virtual_clock && metric.values == theirs.values;
+  if (same_runs) ++result.identical;
+  if (same_runs || same_throughout(metric.values, theirs.values)) {
+    // No packet was lost in either, or it was computed: no interval is needed, there is no doubt.
+    one.agrees = true;
+    ++result.agreeing;
+  } else if (one.ratio && one.ratio->interval) {
+    one.agrees = one.ratio->interval->contains(1);
+    ++(*one.agrees ? result.agreeing : result.disagreeing);
+    result.expected_by_chance += 1 - one.ratio->interval->level;
+  } else {
+    ++result.undecided;
+  }
+  result.exact += cell.virtual_clock ? 1 : 0;
+  result.cells.push_back(std::move(one));
+}
+
+}  // namespace
+
+Comparison compare(const Summary& first, const Summary& second, const Vocabulary& vocabulary) {
+  Comparison result;
+  result.first = first.manifest.name;
+  result.second = second.manifest.name;
+  result.warnings = warnings_of(first, second);
+  std::map<std::string, const CellSummary*> others;
+  for (const auto& cell : second.cells)
+    if (has_result(cell)) others.emplace(cell.cell_id, &cell);
+  for (const auto& cell : first.cells) {
+    if (!has_result(cell)) continue;
+    const auto other = others.find(cell.cell_id);
+    if (other == others.end()) {
+      result.only_first.push_back(spell(cell, vocabulary));
+      continue;
+    }
+    for (const auto* metric : compared_of(cell)) {
+      const auto* theirs = other->second->metric(metric->name);
+      if (theirs != nullptr) add(result, cell, *metric, *theirs);
+    }
+    others.erase(other);
+  }
+  for (const auto& cell : second.cells)
+    if (others.contains(cell.cell_id)) result.only_second.push_back(spell(cell, vocabulary));
+  return result;
+}
+
+Result<Comparison> compare(const std::filesystem::path& first, const std::filesystem::path& second,
+                           const Vocabulary& vocabulary) {
+  const auto one = summarise_directory(first.string(), vocabulary);
+  if (!one) return tl::unexpected(one.error());
+  const auto two = summarise_directory(second.string(), vocabulary);
+  if (!two) return tl::unexpected(two.error());
+  auto result = compare(*one, *two, vocabulary);
+  result.first = fmt::format("{} ({})", first.string(), one->manifest.name);
+  result.second = fmt::format("{} ({})", second.string(), two->manifest.name);
+  return result;
+}
+
+std::string to_text(const Comparison& comparison, const Vocabulary& vocabulary) {
+  auto text = fmt::format("first:  {}\nsecond: {}\n", comparison.first, comparison.second);
+  for (const auto& warning : comparison.warnings) text += fmt::format("note: {}\n", warning);
+  text += fmt::format("{:>12}  {:>12}  {:>8}  {:<20}  {:<9}  cell\n", "first", "second", "ratio", "95 % interval", "");
+  for (const auto& cell : comparison.cells) {
+    const bool bounded = cell.ratio && cell.ratio->interval;
+    text += fmt::format("{:>12}  {:>12}  {:>8}  {:<20}  {:<9}  {} {}\n", shown(cell.first, cell.unit),
+                        shown(cell.second, cell.unit), cell.ratio ? fmt::format("{:.3f}", cell.ratio->value) : "",
+                        bounded ? fmt::format("[{:.3f}, {:.3f}]", cell.ratio->interval->low, cell.ratio->interval->high)
+                        : cell.agrees ? "same in every run"
+                                      : "too few runs",
+                        cell.agrees ? (*cell.agrees ? "agrees" : "DIFFERS") : "undecided", cell.metric,
+                        spell(cell, vocabulary));
+  }
+  for (const auto& cell : comparison.only_first) text += fmt::format("only in the first:  {}\n", cell);
+  for (const auto& cell : comparison.only_second) text += fmt::format("only in the second: {}\n", cell);
+  const auto compared = comparison.agreeing + comparison.disagreeing + comparison.undecided;
+  text += fmt::format("{} of {} agree ({:.0f} %), {} differ ({:.1f} expected by chance alone), {} undecided\n",
+                      comparison.agreeing, compared, compared == 0 ? 0.0 : 100.0 * comparison.agreeing / compared,
+                      comparison.disagreeing, comparison.expected_by_chance, comparison.undecided);
+  if (comparison.exact > 0)
+    text += fmt::format("{} of {} by the virtual clock are the same in every run, one by one\n", comparison.identical,
+                        comparison.exact);
+  return text;
+}
+
+std::string to_json(const Comparison& comparison) {
+  namespace json = boost::json;
+  const auto strings = [](const std::vector<std::string>& texts) {
+    json::array array;
+    for (const auto& text : texts) array.emplace_back(text);
+    return array;
+  };
+  json::array cells;
+  for (const auto& cell : comparison.cells) {
+    json::object parameters;
+    for (const auto& [name, value] : cell.parameters)
+      std::visit([&, key = name](const auto& v) { parameters[key] = v; }, value);
+    json::object object{{"cell", cell.cell_id},  {"workload", cell.workload}, {"parameters", std::move(parameters)},
+                        {"metric", cell.metric}, {"unit", cell.unit},         {"first", cell.first},
+                        {"second", cell.second}};
+    object["ratio"] = cell.ratio ? json::value(cell.ratio->value) : json::value(nullptr);
+    const bool bounded = cell.ratio && cell.ratio->interval;
+    object["ci_low"] = bounded ? json::value(cell.ratio->interval->low) : json::value(nullptr);
+    object["ci_high"] = bounded ? json::value(cell.ratio->interval->high) : json::value(nullptr);
+    object["agrees"] = cell.agrees ? json::value(*cell.agrees) : json::value(nullptr);
+    cells.emplace_back(std::move(object));
+  }
+  return json::serialize(json::object{{"first", comparison.first},
+                                      {"second", comparison.second},
+                                      {"agreeing", comparison.agreeing},
+                                      {"disagreeing", comparison.disagreeing},
+                                      {"undecided", comparison.undecided},
+                                      {"exact", comparison.exact},
+                                      {"identical", comparison.identical},
+                                      {"expected_by_chance", comparison.expected_by_chance},
+                                      {"warnings", strings(comparison.warnings)},
+                                      {"only_first", strings(comparison.only_first)},
+                                      {"only_second", strings(comparison.only_second)},
+                                      {"cells", std::move(cells)}});
+}
+
+}  // namespace longhaul::results

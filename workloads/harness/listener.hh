@@ -1,0 +1,51 @@
+// A server's listening socket: control and data connections come to one port and are told apart by their preamble.
+// A connection that sends none, or sends it slowly, delays no other.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/fd.hh"
+#include "common/result.hh"
+#include "workloads/harness/control.hh"
+#include "workloads/transport/address.hh"
+#include "workloads/transport/wait.hh"
+
+namespace longhaul::workloads {
+
+/// A client that has connected and is not served yet.
+struct WaitingClient {
+  ControlChannel control;
+  std::uint64_t session = 0;
+};
+
+class ClientListener {
+ public:
+  explicit ClientListener(OwnFd listener) : listener_(std::move(listener)) {}
+
+  std::uint16_t port() const { return local_address(listener_.get()).port(); }
+  std::string address() const { return local_address(listener_.get()).text(); }
+
+  /// The next client; none at the deadline. Throws Interrupted.
+  std::optional<WaitingClient> next_client(const Patience& patience);
+  /// The data connections of a session, in the order of their lanes.
+  Result<std::vector<OwnFd>> lanes(std::uint64_t session, std::size_t count, const Patience& patience);
+
+ private:
+  struct Incoming {
+    OwnFd fd;
+    std::string bytes;  // of its preamble, so far
+    Preamble preamble;
+    bool known = false;
+    std::int64_t arrived = 0;
+  };
+  bool take_in(const Patience& patience);
+  void read_preamble(Incoming& connection);
+
+  OwnFd listener_;
+  std::vector<Incoming> incoming_;
+};
+
+}  // namespace longhaul::workloads
