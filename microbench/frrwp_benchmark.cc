@@ -1,54 +1,173 @@
-// How long a key that has come waits for its write to be posted: the engine's share of a conditional write, over two
-// joined memories (docs/performance.md).
-#include <benchmark/benchmark.h>
+// How long a key that has come waits for its write to be posted: the whole share of the engine of conditional writes,
+// with its thread, its queue of commands and its matcher, over a provider that costs nothing. The peer is the main
+// thread, on another processor: it puts a key into the engine's completion queue and notes when the write is posted.
+//
+//   frrwp_benchmark [ROUNDS]      a table: how the engine waits, writes held besides, p50, p99, largest (us)
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
-#include <numeric>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+#include <vector>
 
 #include "observe/clock.hh"
-#include "tests/workloads/fake.hh"
-#include "workloads/protocols/frrwp/endpoint.hh"
+#include "workloads/protocols/frrwp/engine.hh"
+#include "workloads/transport/memory.hh"
 
 namespace longhaul::workloads::frrwp {
 namespace {
 
-/// state.range(0): conditional writes that are held besides.
-void key_to_post(benchmark::State& state) {
-  const Layout layout{4096};
-  const auto plan = plan_of(4096, 4096, false);
-  FakeConnection client{total_memory(plan)};
-  FakeConnection server{total_memory(plan)};
-  client.join(server);
-  for (auto* end : {&client, &server})
-    for (std::uint32_t i = 0; i < plan.receives; ++i)
-      end->post_receive(plan.receive_offset + i * plan.receive_stride, plan.receive_length);
-  Endpoint source{client, layout, 3'600'000'000'000};
-  Endpoint sink{server, layout, 3'600'000'000'000};
-  const auto order = [&](Tag tag) { return WriteOrder{tag, {{layout.buffers, 4096, {}}}, layout.buffers, 4096}; };
-  Tag tag = 0;
-  for (std::int64_t i = 0; i < state.range(0); ++i) source.hold(order(1'000'000'000 + static_cast<Tag>(i)));
-  for (auto _ : state) {
-    source.hold(order(++tag));
-    sink.send({.kind = Kind::stcrw,
-               .tag = tag,
-               .length = 4096,
-               .segments = {{layout.buffers, 4096, 0}},
-               .moments = {},
-               .reason = {}});
-    const auto came = observe::raw_time();  // the simulated provider has it in the source's completion queue
-    auto event = source.next();
-    state.SetIterationTime(static_cast<double>(event->at - came) * 1e-9);
-    while (source.next()) {
-    }
-    while (sink.next()) {
-    }
-    client.posted.clear();
-    server.posted.clear();
-  }
+constexpr std::size_t kLength = 4096;
+constexpr std::int64_t kPatience = 3'600'000'000'000;
+
+void pin(int processor) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(processor), &set);
+  ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
 }
 
-BENCHMARK(key_to_post)->Arg(0)->Arg(10'000)->UseManualTime()->Unit(benchmark::kNanosecond);
+// The engine's end of a connection whose other end is the main thread.
+class Wire final : public Connection {
+ public:
+  explicit Wire(std::size_t size) : memory_(size), event_(::eventfd(0, EFD_NONBLOCK)) {}
+
+  // The peer's side.
+  std::span<std::byte> slot(const Layout& layout, std::uint64_t number) {
+    return memory_.bytes().subspan(layout.in + number % Layout::kSlots * Layout::kStride, Layout::kStride);
+  }
+  void arrive() {
+    came_.fetch_add(1, std::memory_order_release);
+    if (!armed_.exchange(false)) return;
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto put = ::write(event_.get(), &one, sizeof one);
+  }
+  std::uint64_t writes() const { return writes_.load(std::memory_order_acquire); }
+  std::uint32_t sends() const { return sends_.load(std::memory_order_acquire); }
+  std::int64_t posted() const { return posted_.load(std::memory_order_relaxed); }
+
+  // The engine's.
+  void post(const Request& request) override {
+    if (request.operation == Operation::write) {
+      posted_.store(observe::raw_time(), std::memory_order_relaxed);
+      writes_.fetch_add(1, std::memory_order_release);
+    } else {
+      sends_.fetch_add(1, std::memory_order_release);
+    }
+    if (request.signaled) ++complete_;
+  }
+  void post_receive(std::size_t, std::size_t) override {}
+  std::size_t poll(std::span<Completion> out) override {
+    if (complete_ > 0) {
+      --complete_;
+      out[0] = {Completion::Kind::sent, kLength};
+      return 1;
+    }
+    if (taken_ == came_.load(std::memory_order_acquire)) return 0;
+    ++taken_;
+    out[0] = {Completion::Kind::received, kMessageSize};
+    return 1;
+  }
+  bool arm() override {
+    std::uint64_t rings = 0;
+    [[maybe_unused]] const auto got = ::read(event_.get(), &rings, sizeof rings);
+    armed_ = true;
+    return complete_ == 0 && taken_ == came_.load();
+  }
+  int event_fd() const override { return event_.get(); }
+  std::uint32_t wait_events() const override { return 1; }  // EPOLLIN
+  std::span<std::byte> memory() override { return memory_.bytes(); }
+  const std::vector<Capability>& capabilities() const override {
+    static const std::vector<Capability> all{Capability::send_receive, Capability::write};
+    return all;
+  }
+  TransportFacts facts() const override { return {}; }
+  std::map<std::string, double> counters() const override { return {}; }
+  bool counts_device() const override { return false; }
+  std::vector<std::string> limits() const override { return {}; }
+  void check_alive() override {}
+
+ private:
+  Memory memory_;
+  OwnFd event_;
+  alignas(64) std::atomic<std::uint64_t> came_{0};
+  std::atomic<bool> armed_{false};
+  alignas(64) std::atomic<std::uint64_t> writes_{0};
+  std::atomic<std::uint32_t> sends_{0};
+  std::atomic<std::int64_t> posted_{0};
+  alignas(64) std::uint64_t taken_ = 0;
+  std::size_t complete_ = 0;
+};
+
+struct Result {
+  double p50, p99, most;
+};
+
+Result key_to_post(Engine::Waiting waiting, std::size_t held, std::size_t rounds) {
+  const Layout layout{kLength};
+  Wire wire{layout.total};
+  pin(1);  // the engine's thread inherits it
+  Engine engine{wire, layout, kPatience, waiting};
+  pin(0);
+  const auto order = [&](Tag tag) { return WriteOrder{tag, {{layout.buffers, kLength, {}}}, layout.buffers, kLength}; };
+  const auto rest = [](std::int64_t nanoseconds) {
+    for (const auto end = observe::raw_time() + nanoseconds; observe::raw_time() < end;) {
+    }
+  };
+  for (std::size_t i = 0; i < held; ++i) engine.hold(order(1'000'000'000 + static_cast<Tag>(i)));
+  rest(200'000'000);
+  std::vector<std::int64_t> taken;
+  for (Tag tag = 1; tag <= rounds; ++tag) {
+    engine.hold(order(tag));
+    rest(waiting == Engine::Waiting::spin ? 20'000 : 200'000);  // the engine has it, and waits
+    Message key{.kind = Kind::stcrw,
+                .tag = tag,
+                .length = kLength,
+                .segments = {{layout.buffers, kLength, 0}},
+                .moments = {},
+                .reason = {},
+                .taken = wire.sends()};
+    encode(wire.slot(layout, tag - 1), key);
+    const auto came = observe::raw_time();
+    wire.arrive();
+    while (wire.writes() < tag) {
+    }
+    taken.push_back(wire.posted() - came);
+    while (engine.next()) {
+    }
+  }
+  std::sort(taken.begin(), taken.end());
+  const auto at = [&](double share) {
+    return static_cast<double>(taken[static_cast<std::size_t>(share * static_cast<double>(taken.size() - 1))]) / 1000;
+  };
+  return {at(0.5), at(0.99), at(1)};
+}
+
+void run(std::size_t rounds) {
+  fmt::print("{:8} {:>12} {:>8} {:>8} {:>8}  (us, {} keys)\n", "engine", "held besides", "p50", "p99", "largest",
+             rounds);
+  for (const auto& [name, waiting] : {std::pair{"spins", Engine::Waiting::spin}, {"sleeps", Engine::Waiting::sleep}})
+    for (const std::size_t held : {0U, 10'000U}) {
+      const auto result = key_to_post(waiting, held, waiting == Engine::Waiting::spin ? rounds : rounds / 10);
+      fmt::print("{:8} {:>12} {:8.2f} {:8.2f} {:8.1f}\n", name, held, result.p50, result.p99, result.most);
+    }
+}
 
 }  // namespace
 }  // namespace longhaul::workloads::frrwp
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  const auto rounds = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 50'000;
+  if (rounds < 100 || std::thread::hardware_concurrency() < 2) {
+    fmt::print(stderr, "frrwp_benchmark [ROUNDS]: at least 100, on a machine with two processors\n");
+    return 2;
+  }
+  longhaul::workloads::frrwp::run(rounds);
+  return 0;
+}

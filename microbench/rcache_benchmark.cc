@@ -11,6 +11,7 @@ extern "C" {
 #include <ucs/memory/rcache.h>
 }
 
+#include "registration/cache/executor.hh"
 #include "registration/cache/shared_cache.hh"
 #include "registration/policies/strategy.hh"
 
@@ -158,6 +159,41 @@ void tear_down(const benchmark::State&) {
   common.reset();
 }
 
+class NoAdapter final : public Registrar {
+ public:
+  tl::expected<Registered, int> add(Pages) override { return Registered{1, {}}; }
+  int remove(Handle) override { return 0; }
+};
+
+// What a live workload does for a request that hits: a lease and its end. range(0): whether mappings are watched, 2:
+// and other threads may unmap.
+void lease(benchmark::State& state) {
+  constexpr std::size_t kRegions = 1024;
+  const Work work{kRegions};
+  auto* const base = static_cast<char*>(
+      ::mmap(nullptr, work.span * kPageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  const auto first = reinterpret_cast<std::uint64_t>(base) / kPageSize;
+  {
+    NoAdapter adapter;
+    const auto strategy = parse_strategies("lru", cost_profiles()).value().front();
+    Executor executor{adapter,
+                      CacheSetup{.capacity = {work.span}, .policy = strategy.policy, .options = strategy.options}};
+    const auto unmapping =
+        state.range(0) == 2 ? Executor::Unmapping::by_any_thread : Executor::Unmapping::by_this_thread;
+    if (state.range(0) != 0 && !executor.watch({first, work.span}, unmapping)) state.SkipWithError("no userfaultfd");
+    std::size_t i = 0;
+    const auto use = [&](const Pages& pages) {
+      benchmark::DoNotOptimize(executor.lease({first + pages.first, pages.count}));
+    };
+    for (const auto& region : work.regions) use(region);
+    for (auto _ : state) use(work.regions[work.order[i++ % kAsked]]);
+  }
+  ::munmap(base, work.span * kPageSize);
+}
+
+BENCHMARK(lease)->Name("lease/alone")->Arg(0);
+BENCHMARK(lease)->Name("lease/watched")->Arg(1);
+BENCHMARK(lease)->Name("lease/threads")->Arg(2);
 BENCHMARK(ucx)->Name("hit/1024/ucx")->Args({1024, 0});
 BENCHMARK(ours)->Name("hit/1024/ours")->Args({1024, 0});
 BENCHMARK(ucx)->Name("hit/65536/ucx")->Args({65536, 0});

@@ -87,6 +87,7 @@ class RegionCache : private Regions {
   void uncount_user(RegionId id) { --all_[id].users; }
   /// What was invalidated and nobody uses any more, as release() returns it.
   const std::vector<Eviction>& reap();
+  bool has_broken() const { return !broken_.empty(); }
 
   /// Makes room for `pages` more, where registering failed for want of memory; empty when nothing can go.
   const std::vector<Eviction>& evict(std::uint64_t pages);

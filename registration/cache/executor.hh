@@ -3,10 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "registration/cache/cache.hh"
+#include "registration/cache/mapping_watch.hh"
+#include "registration/cache/shared_cache.hh"
 
 namespace longhaul::registration {
 
@@ -30,7 +34,7 @@ class Registrar {
   /// The errno value where it cannot be: ENOMEM where the adapter, the kernel or the limit of locked memory has no
   /// room.
   virtual tl::expected<Registered, int> add(Pages pages) = 0;
-  /// 0, or the errno value.
+  /// 0, or the errno value. Two threads may call it at once.
   virtual int remove(Handle handle) = 0;
 };
 
@@ -42,7 +46,7 @@ struct ExecutorCounters {
   std::uint64_t registrations = 0;
   std::uint64_t registered_pages = 0;
   std::uint64_t deregistrations = 0;
-  std::uint64_t evictions = 0;      ///< regions that were deregistered to make room
+  std::uint64_t evictions = 0;      ///< regions that went to make room
   std::uint64_t out_of_memory = 0;  ///< registrations that were tried again after more had been evicted
   std::int64_t registering = 0;
   std::int64_t deregistering = 0;
@@ -57,22 +61,43 @@ struct Piece {
   Keys keys;
 };
 
-/// Used by one thread. Destroyed, it deregisters all that it has registered.
+/// What a cache is made of.
+struct CacheSetup {
+  Capacity capacity;
+  RegionCache::MakePolicy policy;
+  CacheOptions options = {};
+};
+
+/// Used by one thread. Destroyed, it deregisters all that it has registered; its leases go before it.
 class Executor {
  public:
-  /// A request's regions, in use until they are released.
+  /// A request's regions, in use for as long as it lives. Move-only.
   class Lease {
    public:
+    Lease() = default;
+    Lease(Lease&& other) noexcept { swap(other); }
+    Lease& operator=(Lease&& other) noexcept {
+      Lease{std::move(other)}.swap(*this);
+      return *this;
+    }
+    ~Lease() {
+      if (executor_ != nullptr) executor_->end(*this);
+    }
+
     /// Usable now, in the order of addresses: before complete() what was covered, then all that was asked for.
     const std::vector<Piece>& pieces() const { return pieces_; }
     bool complete() const { return gaps_.empty(); }
 
    private:
     friend class Executor;
+    Lease(Executor& executor, Pages asked) : executor_(&executor), asked_(asked) {}
+    void swap(Lease& other) noexcept;
+
+    Executor* executor_ = nullptr;
     Pages asked_;
     std::vector<Piece> pieces_;
     std::vector<Pages> gaps_;
-    std::vector<Registrar::Handle> doomed_;  // evicted: to be deregistered before the gaps are registered
+    RegionId found_ = kNoRegion;  // without a plan
     std::vector<RegionId> ids_;
     std::vector<Registrar::Handle> uncached_;
     bool kept_ = true;
@@ -80,39 +105,66 @@ class Executor {
 
   /// Without a cache each request is registered and deregistered by itself. The cache works on whole regions
   /// (Granularity::region): an adapter registers a range, not page after page. Throws std::logic_error otherwise.
-  Executor(Registrar& registrar, std::unique_ptr<RegionCache> cache, Granularity granularity = Granularity::region);
+  Executor(Registrar& registrar, const std::optional<CacheSetup>& cache);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
+  /// Which threads may unmap memory that is asked for. With others each request costs one system call more: the kernel
+  /// may give addresses away whose unmapping we have not heard of yet (MappingWatch::settled).
+  enum class Unmapping { by_this_thread, by_any_thread };
+  /// From now on mappings that go are heard of (mapping_watch.hh), in `area` and wherever else something is registered:
+  /// nothing stale is found, what cannot be watched is not cached. Before the first request. Refuses where the kernel
+  /// does not tell. Without a cache there is nothing to do.
+  Result<void> watch(Pages area, Unmapping unmapping = Unmapping::by_any_thread);
+
   /// Decides, and registers nothing yet. To be completed before the next one is begun.
   Lease begin(Pages asked);
-  /// Deregisters what has to go and registers the gaps. Where there is no memory for them more is evicted, as long as
-  /// there is something to evict. Refused, the lease is released and nothing of it is left.
+  /// Registers the gaps. Where there is no memory for them more is evicted, as long as there is something to evict.
+  /// Refused, nothing of the lease is left.
   Result<void> complete(Lease& lease);
   /// begin() and complete().
   Result<Lease> lease(Pages asked);
-  /// The transfer is over.
-  void release(Lease& lease);
 
-  const ExecutorCounters& counters() const { return counters_; }
-  void reset() { counters_ = {}; }
+  /// Deregisters what was evicted, in one go. To be called when the caller waits for something else; else the next
+  /// request does so, or a registration that finds no memory.
+  void tidy();
+
+  ExecutorCounters counters() const;
+  void reset();
 
  private:
+  /// With the end of its last use.
+  struct Unlisted {
+    Registrar::Handle handle = 0;
+    std::int64_t last_used = 0;
+  };
   struct Cached {
     Registrar::Registered region;
     std::int64_t last_used = 0;
   };
+  void plan(Lease& lease, RegionCache& cache);
   tl::expected<Registrar::Registered, int> enlist(Pages pages);
   tl::expected<Registrar::Registered, int> enlist_with_room(Pages pages);
-  void discharge(Registrar::Handle handle);
-  Registrar::Handle take_out(const Eviction& eviction);
+  bool cacheable(Pages pages);
+  void end(Lease& lease);
+  void discharge(const std::vector<Unlisted>& all, ExecutorCounters& counters);
+  void discharge_gone();
+  Unlisted take_out(RegionId id);
+  void take_out(const std::vector<Eviction>& evicted);
   void add_piece(Lease& lease, Pages region, Keys keys) const;
 
   Registrar& registrar_;
-  std::unique_ptr<RegionCache> cache_;
-  std::vector<Cached> cached_;  // by region id
+  std::unique_ptr<SharedCache> cache_;
+  std::optional<SharedCache::User> user_;
+  std::vector<Cached> cached_;     // by region id; it changes while nobody else uses the cache
+  std::vector<Unlisted> evicted_;  // and not deregistered yet
   ExecutorCounters counters_;
+  mutable std::mutex gone_mutex_;
+  std::vector<Unlisted> gone_;           // their mappings have; guarded by gone_mutex_
+  ExecutorCounters gone_counters_;       // of the watch's thread; guarded by gone_mutex_
+  bool settles_ = false;                 // before each request
+  std::unique_ptr<MappingWatch> watch_;  // last: its thread uses the others
 };
 
 }  // namespace longhaul::registration

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "common/fd.hh"
@@ -14,27 +15,38 @@ namespace longhaul::registration {
 
 class MappingWatch {
  public:
-  /// `gone` gets what has to be deregistered, on the watch's own thread; it must not unmap what is watched, nor wait
-  /// for who does. Refuses where the kernel has no userfaultfd or does not let us have one.
-  static Result<std::unique_ptr<MappingWatch>> open(SharedCache& cache,
-                                                    std::function<void(const std::vector<Eviction>&)> gone);
+  /// `invalidated` is called on the watch's own thread after each invalidation: the place to deregister what the cache
+  /// has handed over. It must not unmap what is watched, nor wait for who does. Refuses where the kernel has no
+  /// userfaultfd or does not let us have one.
+  static Result<std::unique_ptr<MappingWatch>> open(SharedCache& cache, std::function<void()> invalidated);
   ~MappingWatch();
   MappingWatch(const MappingWatch&) = delete;
   MappingWatch& operator=(const MappingWatch&) = delete;
 
-  /// From now on what happens to these pages is heard of: before they are registered. Refuses memory that cannot be
-  /// watched (files, what is not mapped): what is registered there must not be cached.
+  /// From now on the watch hears what happens to these pages: call it before they are registered. A system call for
+  /// pages that are not covered yet; cover a large area at once rather than many small ones, each of which is a mapping
+  /// of its own in the kernel. Refuses memory that cannot be watched (files, what is not mapped): what is registered
+  /// there must not be cached.
   Result<void> cover(Pages pages);
 
+  /// Whether all that has gone so far is invalidated, or about to be so that no request finds it. False while a call is
+  /// under way that takes a mapping away: the kernel may give its addresses to another thread's mmap() before we hear
+  /// of it. One system call.
+  bool settled() const;
+  /// Waits until settled(). Whoever calls it before a request finds nothing stale in memory that it has just mapped.
+  void settle() const;
+
  private:
-  MappingWatch(SharedCache& cache, std::function<void(const std::vector<Eviction>&)> gone, OwnFd fault, OwnFd stop);
+  MappingWatch(SharedCache& cache, std::function<void()> invalidated, OwnFd fault, OwnFd stop);
   void listen();
-  void hear(std::vector<Pages>& gone) const;
+  void hear(std::vector<Pages>& gone);
 
   SharedCache& cache_;
-  std::function<void(const std::vector<Eviction>&)> gone_;
+  std::function<void()> invalidated_;
   OwnFd fault_;
   OwnFd stop_;
+  std::mutex mutex_;
+  std::vector<Pages> covered_;  // guarded by mutex_: apart from one another, in the order of addresses
   std::thread thread_;
 };
 

@@ -23,8 +23,11 @@ char* page_that_a_child_finds_wiped() {
 
 }  // namespace
 
-SharedCache::SharedCache(Capacity capacity, const RegionCache::MakePolicy& policy, CacheOptions options)
-    : cache_(capacity, policy, options), alive_(page_that_a_child_finds_wiped()) {}
+SharedCache::SharedCache(Capacity capacity, const RegionCache::MakePolicy& policy, CacheOptions options,
+                         std::function<void(const Eviction&)> invalidated)
+    : cache_(capacity, policy, options),
+      invalidated_(std::move(invalidated)),
+      alive_(page_that_a_child_finds_wiped()) {}
 
 SharedCache::~SharedCache() {
   ::munmap(const_cast<char*>(alive_), kPageSize);
@@ -106,12 +109,14 @@ SharedCache::Exclusive::Exclusive(SharedCache& shared) : shared_(shared) {
   shared_.count_users();
   for (auto* user : shared_.users_) shared_.tell(*user);
   if ((shared_.state_.load(std::memory_order_relaxed) & kStale) != 0) shared_.take_in_what_has_gone();
+  if (shared_.cache_.has_broken()) shared_.hand_over(shared_.cache_.reap());
   shared_.alone_.store(true, std::memory_order_seq_cst);
 }
 
 SharedCache::Exclusive::~Exclusive() {
   shared_.alone_.store(false, std::memory_order_seq_cst);
   for (const auto id : shared_.counted_) shared_.cache_.uncount_user(id);
+  shared_.broken_.store(shared_.cache_.has_broken(), std::memory_order_relaxed);
   shared_.state_.fetch_and(~unsigned{kAlone}, std::memory_order_release);
 }
 
@@ -128,11 +133,13 @@ void SharedCache::count_users() {
 
 void SharedCache::take_in_what_has_gone() {
   const std::scoped_lock lock{gone_mutex_};
-  for (const auto& pages : gone_) {
-    const auto& evicted = cache_.invalidate(pages);
-    invalidated_.insert(invalidated_.end(), evicted.begin(), evicted.end());
-  }
+  for (const auto& pages : gone_) hand_over(cache_.invalidate(pages));
   gone_.clear();
+}
+
+void SharedCache::hand_over(const std::vector<Eviction>& evicted) {
+  if (!invalidated_) return;
+  for (const auto& one : evicted) invalidated_(one);
 }
 
 void SharedCache::invalidate(const std::function<void(std::vector<Pages>& gone)>& hear) {
@@ -155,11 +162,8 @@ void SharedCache::invalidate(const std::function<void(std::vector<Pages>& gone)>
   state_.fetch_and(~unsigned{kStale}, std::memory_order_release);
 }
 
-std::vector<Eviction> SharedCache::take_invalidated() {
+void SharedCache::reap() {
   const Exclusive alone{*this};
-  const auto& reaped = cache_.reap();
-  invalidated_.insert(invalidated_.end(), reaped.begin(), reaped.end());
-  return std::exchange(invalidated_, {});
 }
 
 }  // namespace longhaul::registration

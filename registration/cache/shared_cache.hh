@@ -78,7 +78,10 @@ class SharedCache {
     alignas(64) std::atomic<std::uint32_t> told_{0};
   };
 
-  SharedCache(Capacity capacity, const RegionCache::MakePolicy& policy, CacheOptions options = {});
+  /// `invalidated` hears of each region whose mapping has gone and that nobody uses any more, for deregistration. It is
+  /// called while no thread uses the cache, which it must not use either; when it returns the id may be used again.
+  SharedCache(Capacity capacity, const RegionCache::MakePolicy& policy, CacheOptions options = {},
+              std::function<void(const Eviction&)> invalidated = {});
   ~SharedCache();
   SharedCache(const SharedCache&) = delete;
   SharedCache& operator=(const SharedCache&) = delete;
@@ -87,8 +90,10 @@ class SharedCache {
   /// mapping's owner go on: from before it is called no request finds anything, until what it said has been
   /// invalidated. Never waits for exclusively().
   void invalidate(const std::function<void(std::vector<Pages>& gone)>& hear);
-  /// What was invalidated and nobody uses any more, for deregistration. Not from within exclusively().
-  std::vector<Eviction> take_invalidated();
+  /// Whether regions in use were invalidated that have not been handed to `invalidated` yet: reap() after a release.
+  bool broken() const { return broken_.load(std::memory_order_relaxed); }
+  /// Hands them over that are released. Not from within exclusively().
+  void reap();
 
  private:
   // Alone with the cache: no thread reads, what has gone is invalidated, the policy knows of every touch, and what
@@ -113,13 +118,15 @@ class SharedCache {
   void quiesce() const;
   void count_users();
   void take_in_what_has_gone();
+  void hand_over(const std::vector<Eviction>& evicted);
   bool forked() const { return *alive_ == 0; }
 
   RegionCache cache_;
   std::mutex mutex_;  // of the policy, and of users_
   std::vector<User*> users_;
   std::vector<RegionId> counted_;  // what threads held when one was alone
-  std::vector<Eviction> invalidated_;
+  std::function<void(const Eviction&)> invalidated_;
+  std::atomic<bool> broken_{false};
   std::mutex gone_mutex_;
   std::vector<Pages> gone_;
   const volatile char* alive_;      // a page that a forked child finds wiped

@@ -27,7 +27,7 @@ const MetricSpec* Vocabulary::metric(std::string_view workload_name, std::string
 
 bool Vocabulary::is_local(std::string_view workload_name) const {
   const auto* owner = workload(workload_name);
-  return owner != nullptr && is_local(*owner);
+  return owner != nullptr && longhaul::is_local(*owner);
 }
 
 bool Vocabulary::of_one_transport(std::string_view workload_name, std::string_view name) const {

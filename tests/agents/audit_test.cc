@@ -118,11 +118,11 @@ TEST(Audit, SaysWhatWasLostWhenThereIsSpaceAgain) {
 }
 
 TEST(Refusals, AFloodGetsFewLinesAndIsCounted) {
-  RefusalMeter meter;
-  RefusalMeter::Time now{std::chrono::hours{5}};
+  RefusedConnections meter;
+  RefusedConnections::Time now{std::chrono::hours{5}};
   int lines = 0;
   for (int i = 0; i < 1000; ++i) lines += meter.admit(now) ? 1 : 0;
-  EXPECT_EQ(lines, RefusalMeter::kPerSecond);
+  EXPECT_EQ(lines, RefusedConnections::kPerSecond);
   EXPECT_EQ(meter.admit(now + 1s), 990u);
   EXPECT_EQ(meter.admit(now + 1s), 0u);
 }

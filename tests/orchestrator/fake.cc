@@ -119,7 +119,7 @@ class FakeControl : public NodeControl {
   }
 
  private:
-  // What happens when a client has its server, or a workload is alone.
+  // What happens when a client has its server, or a workload is local.
   void run(const std::string& run_id, bool local) {
     const auto behaviour = world_.behaviour_of(run_id);
     world_.started.push_back(run_id);
@@ -148,12 +148,12 @@ class FakeControl : public NodeControl {
     stop.time = 2'000'000;
     push(run_id, stop);
     for (const auto& node : world_.testbed.nodes) {
-      if (alone ? node.name != node_.name : node.role == Role::router) continue;
+      if (local ? node.name != node_.name : node.role == Role::router) continue;
       auto last = event(BenchEventKind::record, 0);
       last.record = NodeRecord{};
-      last.record->role = alone ? Role::local : node.role;
+      last.record->role = local ? Role::local : node.role;
       last.record->workload = workload_;
-      if (node.role == Role::client) last.record->metrics[alone ? "hits" : "latency"].value = behaviour.value;
+      if (node.role == Role::client) last.record->metrics[local ? "hits" : "latency"].value = behaviour.value;
       if (node.role == Role::client && behaviour.status == Status::limited) last.record->limits.push_back("window");
       world_.events[node.name + " " + run_id].push_back({.run_id = run_id, .bench = last, .exit = {}});
       exit_of(node.name, run_id);

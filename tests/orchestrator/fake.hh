@@ -53,7 +53,7 @@ class FakeTestbed : public Dialer {
   std::map<std::string, std::string> wrong;           ///< node -> why its certificate is refused
   std::set<std::string> running;                      ///< "<node> <run_id>" of processes that have not been ended
   std::vector<std::string> started;                   ///< run ids of clients, in order
-  std::vector<agents::StartRequest> alone;            ///< of what runs by itself
+  std::vector<agents::StartRequest> local;            ///< of local workloads
   std::vector<agents::ConnectRequest> told;           ///< where their servers are
   std::map<std::string, agents::ClockOffset> clocks;  ///< of nodes that have one of their own
   std::multiset<std::string> echoes;

@@ -1,10 +1,12 @@
 #include "registration/cache/executor.hh"
 
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 
 #include <array>
 #include <cerrno>
 #include <map>
+#include <mutex>
 #include <random>
 
 #include "registration/policies/strategy.hh"
@@ -20,12 +22,14 @@ using testing::IsEmpty;
 class Adapter final : public Registrar {
  public:
   tl::expected<Registered, int> add(Pages pages) override {
+    const std::scoped_lock lock{mutex};
     if (used + pages.count > room) return tl::unexpected(ENOMEM);
     used += pages.count;
     live[++last] = pages;
     return Registered{last, {last, last}};
   }
   int remove(Handle handle) override {
+    const std::scoped_lock lock{mutex};
     const auto it = live.find(static_cast<std::uint32_t>(handle));
     if (it == live.end()) return EINVAL;
     used -= it->second.count;
@@ -36,11 +40,14 @@ class Adapter final : public Registrar {
   std::uint64_t room = ~std::uint64_t{0};
   std::uint64_t used = 0;
   std::uint32_t last = 0;
+
+ private:
+  std::mutex mutex;  // the watch's thread removes
 };
 
-std::unique_ptr<RegionCache> cache_of(const char* policy, std::uint64_t pages) {
+CacheSetup cache_of(const char* policy, std::uint64_t pages) {
   const auto strategy = parse_strategies(policy, cost_profiles())->front();
-  return std::make_unique<RegionCache>(Capacity{pages}, strategy.policy, strategy.options);
+  return {.capacity = {pages}, .policy = strategy.policy, .options = strategy.options};
 }
 
 std::vector<Pages> pages_of_pieces(const Executor::Lease& lease) {
@@ -51,13 +58,13 @@ std::vector<Pages> pages_of_pieces(const Executor::Lease& lease) {
 
 TEST(Executor, WithoutACacheEachRequestIsRegisteredAndDeregistered) {
   Adapter adapter;
-  Executor executor{adapter, nullptr};
+  Executor executor{adapter, std::nullopt};
   for (int i = 0; i < 3; ++i) {
     auto lease = executor.lease({10, 4});
     ASSERT_TRUE(lease);
     EXPECT_THAT(pages_of_pieces(*lease), ElementsAre(Pages{10, 4}));
     EXPECT_EQ(adapter.live.size(), 1U);
-    executor.release(*lease);
+    *lease = {};
     EXPECT_THAT(adapter.live, IsEmpty());
   }
   EXPECT_EQ(executor.counters().registrations, 3U);
@@ -69,7 +76,7 @@ TEST(Executor, WhatIsCoveredMayBeUsedBeforeTheGapsAreRegistered) {
   Adapter adapter;
   Executor executor{adapter, cache_of("lru", 100)};
   auto first = executor.lease({10, 4});
-  executor.release(*first);
+  *first = {};
   auto second = executor.begin({8, 8});
   EXPECT_FALSE(second.complete());
   EXPECT_THAT(pages_of_pieces(second), ElementsAre(Pages{10, 4}));
@@ -78,7 +85,7 @@ TEST(Executor, WhatIsCoveredMayBeUsedBeforeTheGapsAreRegistered) {
   EXPECT_THAT(pages_of_pieces(second), ElementsAre(Pages{8, 2}, Pages{10, 4}, Pages{14, 2}));
   EXPECT_EQ(adapter.live.size(), 3U);
   EXPECT_EQ(executor.counters().overlaps, 1U);
-  executor.release(second);
+  second = {};
 }
 
 TEST(Executor, ASubsetIsAPieceOfItsRegion) {
@@ -89,8 +96,8 @@ TEST(Executor, ASubsetIsAPieceOfItsRegion) {
   EXPECT_THAT(pages_of_pieces(*part), ElementsAre(Pages{12, 2}));
   EXPECT_EQ(part->pieces().front().keys, whole->pieces().front().keys);
   EXPECT_EQ(executor.counters().hits, 1U);
-  executor.release(*part);
-  executor.release(*whole);
+  *part = {};
+  *whole = {};
 }
 
 TEST(Executor, WhereThereIsNoMemoryMoreIsEvictedAndItIsTriedAgain) {
@@ -100,7 +107,7 @@ TEST(Executor, WhereThereIsNoMemoryMoreIsEvictedAndItIsTriedAgain) {
   for (std::uint64_t i = 0; i < 5; ++i) {
     auto lease = executor.lease({100 * i, 4});
     ASSERT_TRUE(lease);
-    executor.release(*lease);
+    *lease = {};
   }
   EXPECT_EQ(executor.counters().out_of_memory, 3U);
   EXPECT_EQ(adapter.live.size(), 2U);
@@ -116,7 +123,7 @@ TEST(Executor, WhatIsInUseIsNotEvictedForIt) {
   EXPECT_THAT(refused.error().message, HasSubstr("register 16 KiB at 0x64000"));
   EXPECT_THAT(refused.error().message, HasSubstr("ulimit -l"));
   EXPECT_EQ(adapter.live.size(), 1U);
-  executor.release(*held);
+  *held = {};
   EXPECT_TRUE(executor.lease({100, 4}));  // now it can
 }
 
@@ -126,7 +133,7 @@ TEST(Executor, ARequestLargerThanTheCacheIsRegisteredForItself) {
   auto lease = executor.lease({0, 20});
   ASSERT_TRUE(lease);
   EXPECT_EQ(adapter.live.size(), 1U);
-  executor.release(*lease);
+  *lease = {};
   EXPECT_THAT(adapter.live, IsEmpty());
 }
 
@@ -136,7 +143,7 @@ TEST(Executor, EndingItDeregistersEverything) {
     Executor executor{adapter, cache_of("mrrc", 64)};
     for (std::uint64_t i = 0; i < 10; ++i) {
       auto lease = executor.lease({100 * i, 4});
-      executor.release(*lease);
+      *lease = {};
     }
     EXPECT_FALSE(adapter.live.empty());
   }
@@ -154,9 +161,9 @@ TEST(Executor, PiecesAreRegisteredWhateverThePolicyDoes) {
     if (strategy.options.overlap != Overlap::merge) adapter.room = 90;
     std::mt19937 random{7};
     {
-      auto cache =
-          strategy.policy ? std::make_unique<RegionCache>(Capacity{96}, strategy.policy, strategy.options) : nullptr;
-      Executor executor{adapter, std::move(cache)};
+      std::optional<CacheSetup> cache;
+      if (strategy.policy) cache = {.capacity = {96}, .policy = strategy.policy, .options = strategy.options};
+      Executor executor{adapter, cache};
       for (int i = 0; i < 2000; ++i) {
         std::array<Executor::Lease, 2> leases;
         for (auto& lease : leases) {
@@ -170,16 +177,95 @@ TEST(Executor, PiecesAreRegisteredWhateverThePolicyDoes) {
             ASSERT_GE(region.end(), piece.pages.end()) << strategy.name;
           }
         }
-        for (auto& lease : leases) executor.release(lease);
+        for (auto& lease : leases) lease = {};
       }
     }
     EXPECT_THAT(adapter.live, IsEmpty()) << strategy.name;
   }
 }
 
+TEST(Executor, ALeaseEndsWithItsLife) {
+  Adapter adapter;
+  Executor executor{adapter, std::nullopt};
+  {
+    auto lease = executor.lease({10, 4});
+    auto moved = std::move(*lease);
+    *lease = {};
+    EXPECT_EQ(adapter.live.size(), 1U) << "it is the other one's now";
+    auto next = executor.lease({20, 4});
+    moved = std::move(*next);
+    EXPECT_EQ(adapter.live.size(), 1U) << "what it had has ended";
+  }
+  EXPECT_THAT(adapter.live, IsEmpty());
+}
+
+TEST(Executor, WhatIsEvictedIsDeregisteredWhenThereIsTime) {
+  Adapter adapter;
+  Executor executor{adapter, cache_of("lru", 10)};
+  ASSERT_TRUE(executor.lease({0, 5}));
+  ASSERT_TRUE(executor.lease({100, 5}));
+  auto lease = executor.lease({200, 5});
+  EXPECT_EQ(executor.counters().evictions, 1U);
+  EXPECT_EQ(executor.counters().deregistrations, 0U) << "the request did not wait for it";
+  executor.tidy();
+  EXPECT_EQ(executor.counters().deregistrations, 1U);
+  EXPECT_EQ(adapter.live.size(), 2U);
+  ASSERT_TRUE(executor.lease({300, 5}));
+  ASSERT_TRUE(executor.lease({400, 5}));
+  EXPECT_EQ(adapter.live.size(), 3U) << "without tidy() no more than one request's are left";
+}
+
+class Mapped {
+ public:
+  static constexpr std::uint64_t kPages = 16;
+  Mapped()
+      : address_(::mmap(nullptr, kPages * kPageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  ~Mapped() { ::munmap(address_, kPages * kPageSize); }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  Pages pages() const { return {reinterpret_cast<std::uint64_t>(address_) / kPageSize, kPages}; }
+  void drop() { EXPECT_EQ(::madvise(address_, kPages * kPageSize, MADV_DONTNEED), 0); }
+
+ private:
+  void* address_;
+};
+
+TEST(Executor, WhatLosesItsMappingIsRegisteredAnew) {
+  Adapter adapter;
+  Mapped memory;
+  Executor executor{adapter, cache_of("lru", 100)};
+  ASSERT_TRUE(executor.watch(memory.pages()));
+  const auto first = executor.lease(memory.pages())->pieces().front().keys;
+  EXPECT_EQ(executor.lease(memory.pages())->pieces().front().keys, first);
+  memory.drop();
+  EXPECT_NE(executor.lease(memory.pages())->pieces().front().keys, first);
+  // In use meanwhile: usable to its end, and no longer.
+  auto used = executor.lease(memory.pages());
+  memory.drop();
+  EXPECT_NE(executor.lease(memory.pages())->pieces().front().keys, used->pieces().front().keys);
+  EXPECT_EQ(adapter.live.count(used->pieces().front().keys.local), 1U);
+  const auto last = used->pieces().front().keys.local;
+  *used = {};
+  executor.tidy();
+  EXPECT_EQ(adapter.live.count(last), 0U);
+  EXPECT_EQ(executor.counters().deregistrations, 2U);
+}
+
+TEST(Executor, WhatCannotBeWatchedIsNotCached) {
+  Adapter adapter;
+  Mapped memory;
+  Executor executor{adapter, cache_of("lru", 100)};
+  ASSERT_TRUE(executor.watch(memory.pages()));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(executor.lease({1, 4})) << "page 1 is mapped by nobody";
+  EXPECT_EQ(executor.counters().hits, 0U);
+  EXPECT_THAT(adapter.live, IsEmpty());
+}
+
 TEST(Executor, SinglePagesAreForSimulation) {
   Adapter adapter;
-  EXPECT_THROW((Executor{adapter, cache_of("lru", 8), Granularity::page}), std::logic_error);
+  auto cache = cache_of("lru", 8);
+  cache.options.granularity = Granularity::page;
+  EXPECT_THROW((Executor{adapter, cache}), std::logic_error);
 }
 
 }  // namespace

@@ -83,7 +83,8 @@ TEST(SharedCache, WhatAnotherThreadUsesStays) {
 
 TEST(SharedCache, WhatIsInvalidatedIsGivenBackByItsLastUser) {
   const auto lru = strategy("lru");
-  SharedCache shared{{.pages = 10}, lru.policy, lru.options};
+  std::vector<Eviction> gone;
+  SharedCache shared{{.pages = 10}, lru.policy, lru.options, [&](const Eviction& region) { gone.push_back(region); }};
   SharedCache::User one{shared};
   SharedCache::User other{shared};
   Traffic traffic;
@@ -94,9 +95,12 @@ TEST(SharedCache, WhatIsInvalidatedIsGivenBackByItsLastUser) {
   other.exclusively([](RegionCache& cache) { EXPECT_TRUE(cache.invalidate({2, 1}).empty()); });
   EXPECT_EQ(one.find({0, 5}), kNoRegion);
   one.release(first);
-  EXPECT_TRUE(shared.take_invalidated().empty());
+  shared.reap();
+  EXPECT_TRUE(gone.empty());
+  EXPECT_TRUE(shared.broken());
   other.release(second);
-  const auto gone = shared.take_invalidated();
+  shared.reap();
+  EXPECT_FALSE(shared.broken());
   ASSERT_EQ(gone.size(), 1U);
   EXPECT_EQ(gone[0].pages, (Pages{0, 5}));
 }
@@ -104,7 +108,9 @@ TEST(SharedCache, WhatIsInvalidatedIsGivenBackByItsLastUser) {
 // Four threads hit, miss and invalidate; what was registered is registered still or was deregistered once.
 TEST(SharedCache, ThreadsAgreeOnTheBooks) {
   const auto gdsf = strategy("gdsf");
-  SharedCache shared{{.pages = 500}, gdsf.policy, gdsf.options};
+  std::vector<Eviction> handed_over;
+  SharedCache shared{
+      {.pages = 500}, gdsf.policy, gdsf.options, [&](const Eviction& region) { handed_over.push_back(region); }};
   std::vector<Traffic> traffic(4);
   {
     std::vector<std::jthread> threads;
@@ -120,7 +126,8 @@ TEST(SharedCache, ThreadsAgreeOnTheBooks) {
         }
       });
   }
-  traffic[0].gone(shared.take_invalidated());
+  shared.reap();
+  traffic[0].gone(handed_over);
   std::uint64_t registered = 0;
   std::uint64_t deregistered = 0;
   for (const auto& one : traffic) {

@@ -32,11 +32,11 @@ class FalseServer {
  public:
   using End = std::function<void(ControlChannel& control, std::vector<OwnFd>& lanes)>;
   FalseServer(int exchanges, std::function<char(char)> change, End end)
-      : doorstep_(std::move(*listen_on(*resolve("127.0.0.1", 0)))), port_(doorstep_.port()) {
+      : listener_(std::move(*listen_on(*resolve("127.0.0.1", 0)))), port_(listener_.port()) {
     thread_ = std::thread{[this, exchanges, change = std::move(change), end = std::move(end)] {
-      auto client = *doorstep_.next_client({std::numeric_limits<std::int64_t>::max(), -1});
+      auto client = *listener_.next_client({std::numeric_limits<std::int64_t>::max(), -1});
       auto hello = client.control.receive(soon(), "hello");
-      auto lanes = doorstep_.lanes(client.session, 1, soon());
+      auto lanes = listener_.lanes(client.session, 1, soon());
       if (!hello || !lanes) return;
       ControlMessage accepted;
       accepted.kind = ControlKind::accepted;
@@ -54,7 +54,7 @@ class FalseServer {
   std::uint16_t port() const { return port_; }
 
  private:
-  Doorstep doorstep_;
+  ClientListener listener_;
   std::uint16_t port_;
   std::thread thread_;
 };
@@ -179,7 +179,7 @@ TEST_P(Faults, CtrlCEndsAClient) {
   presser.join();
 }
 
-TEST(Doorstep, StrangersHoldNobodyUp) {
+TEST(ClientListener, StrangersHoldNobodyUp) {
   ServerThread server;
   std::vector<OwnFd> strangers;
   for (int i = 0; i < 5; ++i) strangers.push_back(dial(server.port()));

@@ -16,7 +16,7 @@ Message plain(Kind kind) {
   return {.kind = kind, .tag = 7, .length = 4096, .segments = {}, .moments = {}, .reason = {}, .taken = 3};
 }
 
-Message with_places(Kind kind, std::size_t count) {
+Message with_segments(Kind kind, std::size_t count) {
   auto message = plain(kind);
   for (std::size_t i = 0; i < count; ++i)
     message.segments.push_back({4096 * i, 4096, static_cast<std::uint32_t>(1000 + i)});
@@ -29,8 +29,8 @@ TEST(FrrwpMessageTest, EveryKindComesBackAsItWent) {
   auto refuse = plain(Kind::refuse);
   refuse.reason = "no memory";
   for (const auto& message :
-       {with_places(Kind::start, 0), with_places(Kind::start, 2), with_places(Kind::key, 1),
-        with_places(Kind::stcrw, kMostSegments), plain(Kind::fin), closed, refuse, plain(Kind::credit)}) {
+       {with_segments(Kind::start, 0), with_segments(Kind::start, 2), with_segments(Kind::key, 1),
+        with_segments(Kind::stcrw, kMostSegments), plain(Kind::fin), closed, refuse, plain(Kind::credit)}) {
     Bytes bytes{};
     const auto length = encode(bytes, message);
     const auto read = decode(std::span{bytes}.first(length));
@@ -41,7 +41,7 @@ TEST(FrrwpMessageTest, EveryKindComesBackAsItWent) {
 
 TEST(FrrwpMessageTest, TheWireIsAsDocumented) {
   Bytes bytes{};
-  ASSERT_EQ(encode(bytes, with_places(Kind::stcrw, 1)), 48U);
+  ASSERT_EQ(encode(bytes, with_segments(Kind::stcrw, 1)), 48U);
   const std::array<unsigned, 48> wanted{1,    0,  3, 0, 1, 0, 0, 0,               // version 1, STCRW, one place
                                         7,    0,  0, 0, 0, 0, 0, 0,               // tag
                                         0,    16, 0, 0, 0, 0, 0, 0,               // length
@@ -53,7 +53,7 @@ TEST(FrrwpMessageTest, TheWireIsAsDocumented) {
 
 TEST(FrrwpMessageTest, WhatIsNoMessageIsRefused) {
   Bytes bytes{};
-  const auto length = encode(bytes, with_places(Kind::key, 4));
+  const auto length = encode(bytes, with_segments(Kind::key, 4));
   const auto whole = std::span{bytes}.first(length);
   EXPECT_THAT(decode(whole.first(length - 1)).error().message, HasSubstr("cut short"));
   EXPECT_THAT(decode(whole.first(8)).error().message, HasSubstr("8 bytes"));
@@ -63,7 +63,7 @@ TEST(FrrwpMessageTest, WhatIsNoMessageIsRefused) {
   EXPECT_THAT(decode(bytes).error().message, HasSubstr("unknown kind, 99"));
   bytes[0] = std::byte{2};
   EXPECT_THAT(decode(bytes).error().message, HasSubstr("version 2"));
-  EXPECT_THROW(encode(bytes, with_places(Kind::key, kMostSegments + 1)), std::runtime_error);
+  EXPECT_THROW(encode(bytes, with_segments(Kind::key, kMostSegments + 1)), std::runtime_error);
 }
 
 TEST(FrrwpMessageTest, ALongReasonIsCut) {

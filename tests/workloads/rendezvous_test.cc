@@ -100,7 +100,7 @@ TEST_P(RendezvousStrategy, EveryBufferIsRegisteredWhileItIsUsed) {
     table.client->verify_last();
     table.server->verify_last();
     EXPECT_EQ(table.client->trips(), 600U * 3);
-    ASSERT_NE(table.client->registrations(), nullptr);
+    ASSERT_TRUE(table.client->registrations());
     EXPECT_EQ(table.client->registrations()->requests, 1200U);
     EXPECT_EQ(table.client->registrations()->hits > 0, strategy != std::string{"each-time"});
     table.client.reset();

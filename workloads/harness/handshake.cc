@@ -69,16 +69,16 @@ Attempt<Connections> accept_client(WaitingClient& client, const ClientRequest& r
   auto& control = client.control;
   auto sockets = listener.lanes(client.session, request.transport->sockets(request.plan), patience);
   if (!sockets) return refuse(client, {Status::failed, sockets.error().message});
-  auto listener = request.transport->listen({.plan = request.plan,
-                                             .session = client.session,
-                                             .device = device,
-                                             .control = control.fd(),
-                                             .sockets = std::move(*sockets)});
-  if (!listener) return refuse(client, listener.error());
+  auto data_listener = request.transport->listen({.plan = request.plan,
+                                                  .session = client.session,
+                                                  .device = device,
+                                                  .control = control.fd(),
+                                                  .sockets = std::move(*sockets)});
+  if (!data_listener) return refuse(client, data_listener.error());
   auto accepted = acceptance();
-  if (const auto port = (*listener)->port(); port > 0) accepted.port = port;
+  if (const auto port = (*data_listener)->port(); port > 0) accepted.port = port;
   control.send(accepted, patience);
-  auto connections = (*listener)->accept(patience);
+  auto connections = (*data_listener)->accept(patience);
   if (!connections) {
     auto failure = connections.error();
     failure.message += last_words(control, "the client", Patience::of(100'000'000, patience.stop));

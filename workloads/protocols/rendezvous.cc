@@ -71,12 +71,6 @@ Exchange::Exchange(Connection& connection, const Options& options, Role role)
   if (!client_) await_message();
 }
 
-// What is in use at the end.
-Exchange::~Exchange() {
-  for (auto& source : sources_) buffers_.release(source);
-  buffers_.release(target_);
-}
-
 void Exchange::reset() {
   trips_ = operations_ = 0;
   buffers_.reset();
@@ -113,6 +107,7 @@ void Exchange::send_message() {
   sources_.push_back(std::move(source));
   step_ = tells ? Step::await_fin : Step::await_reply;
   expect(kHeaderSize);
+  buffers_.tidy();
 }
 
 void Exchange::await_message() {
@@ -133,7 +128,6 @@ bool Exchange::received() {
 
 bool Exchange::handle(const Completion& completion) {
   if (completion.kind == Completion::Kind::sent) {  // asked for where a source has to be released
-    buffers_.release(sources_.front());
     sources_.pop_front();
     return false;
   }
@@ -149,7 +143,6 @@ bool Exchange::handle(const Completion& completion) {
       return false;
     case Step::await_fin:
       take(Control::fin);
-      buffers_.release(sources_.front());
       sources_.pop_front();
       await_message();
       return false;
@@ -188,7 +181,7 @@ bool Exchange::handle(const Completion& completion) {
 
 // The message is in its buffer, which the adapter needs no more.
 bool Exchange::placed() {
-  buffers_.release(target_);
+  target_ = {};
   return received();
 }
 

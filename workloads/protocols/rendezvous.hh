@@ -59,7 +59,6 @@ class Exchange final : public Lane {
  public:
   /// `role`: the client sends first.
   Exchange(Connection& connection, const Options& options, Role role);
-  ~Exchange() override;
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
@@ -73,8 +72,8 @@ class Exchange final : public Lane {
   std::uint64_t operations() const { return operations_; }
   void reset() override;
 
-  /// What registering this end's buffers has cost since reset(); null where the strategy registers nothing.
-  const registration::ExecutorCounters* registrations() const { return buffers_.counters(); }
+  /// The cost of registering this end's buffers since reset(); empty where the strategy registers nothing.
+  std::optional<registration::ExecutorCounters> registrations() const { return buffers_.counters(); }
 
   /// Compares every byte of the last message (its first and last, where buffers overlap). Throws std::runtime_error.
   void verify_last() const;

@@ -19,14 +19,15 @@ std::string policy_of(const std::string& strategy) {
   return strategy == "best" ? "rate" : strategy;
 }
 
-std::unique_ptr<RegionCache> make_cache(const StrategyOptions& options) {
-  if (options.strategy == "each-time") return nullptr;
+std::optional<CacheSetup> cache_of(const StrategyOptions& options) {
+  if (options.strategy == "each-time") return std::nullopt;
   const auto strategies = parse_strategies(policy_of(options.strategy), cost_profiles());
   if (!strategies) throw std::runtime_error(strategies.error().message);
   const auto chosen = std::find_if(strategies->begin(), strategies->end(),
                                    [](const Strategy& one) { return one.weighs.empty() || one.weighs == kProfile; });
-  return std::make_unique<RegionCache>(Capacity{.pages = std::max<std::uint64_t>(1, options.capacity / kPageSize)},
-                                       chosen->policy, chosen->options);
+  return CacheSetup{.capacity = {.pages = std::max<std::uint64_t>(1, options.capacity / kPageSize)},
+                    .policy = chosen->policy,
+                    .options = chosen->options};
 }
 
 }  // namespace
@@ -39,7 +40,13 @@ StrategyOptions strategy_of(const WorkloadSpec& spec, const Parameters& paramete
 
 Buffers::Buffers(Connection& connection, const StrategyOptions& options)
     : base_(reinterpret_cast<std::size_t>(connection.memory().data())) {
-  if (options.registers()) executor_ = std::make_unique<Executor>(*connection.registrar(), make_cache(options));
+  if (!options.registers()) return;
+  executor_ = std::make_unique<Executor>(*connection.registrar(), cache_of(options));
+  // The connection owns this memory, and its thread is the one that would unmap it.
+  const auto area = *pages_of(base_, connection.memory().size());
+  if (auto watched = executor_->watch(area, Executor::Unmapping::by_this_thread); !watched)
+    throw Unsupported(fmt::format("strategy {}: {}; allow userfaultfd(2) (a container's seccomp profile may forbid it)",
+                                  options.strategy, watched.error().message));
 }
 
 Buffers::Use Buffers::begin(std::size_t offset, std::size_t length) {
@@ -59,11 +66,6 @@ void Buffers::complete(Use& use) {
   if (!use.lease_) return;
   if (auto done = executor_->complete(*use.lease_); !done) throw std::runtime_error(done.error().message);
   list_pieces(use);
-}
-
-void Buffers::release(Use& use) {
-  if (use.lease_) executor_->release(*use.lease_);
-  use.pieces_.clear();
 }
 
 // Regions are pages; the buffer may begin and end within one.

@@ -31,9 +31,11 @@ struct BufferPiece {
 /// Buffers of one connection's memory, made usable by a strategy. Destroyed before the connection.
 class Buffers {
  public:
+  /// Throws Unsupported where the strategy caches registrations and the kernel does not tell of mappings that go.
   Buffers(Connection& connection, const StrategyOptions& options);
 
-  /// A buffer in use. Where the strategy registers nothing it is whole from the beginning.
+  /// A buffer in use for as long as it lives: move-only, destroyed before the Buffers. Where the strategy registers
+  /// nothing it is whole from the beginning.
   class Use {
    public:
     /// What is usable now, in the order of addresses.
@@ -45,17 +47,22 @@ class Buffers {
     std::size_t offset_ = 0;
     std::size_t length_ = 0;
     std::vector<BufferPiece> pieces_;
-    std::optional<registration::Executor::Lease> lease_;
+    std::optional<registration::Executor::Lease> lease_;  // none: nothing is registered
   };
 
   /// What is covered is usable at once.
   Use begin(std::size_t offset, std::size_t length);
   /// All of it. Throws std::runtime_error when it cannot be registered.
   void complete(Use& use);
-  void release(Use& use);
+  /// Deregisters what went to make room: to be called while the protocol waits for its peer.
+  void tidy() {
+    if (executor_) executor_->tidy();
+  }
 
-  /// What it cost since reset(); empty where the strategy registers nothing.
-  const registration::ExecutorCounters* counters() const { return executor_ ? &executor_->counters() : nullptr; }
+  /// The cost since reset(); empty where the strategy registers nothing.
+  std::optional<registration::ExecutorCounters> counters() const {
+    return executor_ ? std::optional{executor_->counters()} : std::nullopt;
+  }
   void reset() {
     if (executor_) executor_->reset();
   }

@@ -114,11 +114,6 @@ Poster::Poster(Connection& connection, const Options& options, Meter& meter)
   if (options.op != "stream" && options.depth == 0) limit_.emplace(depth_, options.round_trip);
 }
 
-// What is in use at the end.
-Poster::~Poster() {
-  for (auto& [use, pieces] : in_use_) buffers_.release(use);
-}
-
 bool Poster::has_credit() {
   if (!credited_) return true;
   // The peer's adapter writes there.
@@ -161,6 +156,7 @@ void Poster::post_piecewise(Request request) {
   }
   const auto pieces = use.pieces().size();
   in_use_.emplace_back(std::move(use), pieces);
+  buffers_.tidy();
 }
 
 std::size_t Poster::retire(std::size_t count) {
@@ -168,7 +164,6 @@ std::size_t Poster::retire(std::size_t count) {
   std::size_t messages = 0;
   for (; count > 0; --count) {
     if (--in_use_.front().second > 0) continue;
-    buffers_.release(in_use_.front().first);
     in_use_.pop_front();
     ++messages;
   }

@@ -53,7 +53,6 @@ class Meter {
 class Poster final : public Lane {
  public:
   Poster(Connection& connection, const Options& options, Meter& meter);
-  ~Poster() override;
   Poster(const Poster&) = delete;
   Poster& operator=(const Poster&) = delete;
 
@@ -71,8 +70,8 @@ class Poster final : public Lane {
   /// Whether that was answered; looks, and does not wait.
   bool in_place();
 
-  /// What registering its buffers has cost since reset(); null where the strategy registers nothing.
-  const registration::ExecutorCounters* registrations() const { return buffers_.counters(); }
+  /// The cost of registering its buffers since reset(); empty where the strategy registers nothing.
+  std::optional<registration::ExecutorCounters> registrations() const { return buffers_.counters(); }
 
   /// The most that may be under way.
   std::size_t depth() const { return depth_; }

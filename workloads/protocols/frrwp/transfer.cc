@@ -21,13 +21,6 @@ Transfer::Transfer(Port& port, Connection& connection, std::size_t area, const O
   }
 }
 
-// What is in use at the end.
-Transfer::~Transfer() {
-  buffers_.release(use_);
-  for (auto& [tag, one] : advertised_) buffers_.release(one.use);
-  for (auto& [tag, use] : lingering_) buffers_.release(use);
-}
-
 void Transfer::reset() {
   computations_ = {};
   buffers_.reset();
@@ -105,11 +98,13 @@ void Transfer::offer() {
     if (options_.computation != nullptr && (conditional() || !keys_.contains(tag_)))
       computations_.record(options_.computation->time());
     write_if_ready();
+    if (conditional()) buffers_.tidy();
     return;
   }
   if (moments_.key_sent != 0) return;
   moments_.key_sent = observe::raw_time();
   send(conditional() ? Kind::stcrw : Kind::key, segments_of(use_.pieces()));
+  buffers_.tidy();
 }
 
 // The sink: a buffer of a transfer to come. Where there is none, that transfer will fail.
@@ -142,6 +137,7 @@ void Transfer::write_if_ready() {
   auto segments = std::move(it->second.segments);
   keys_.erase(it);
   port_.write({tag_, use_.pieces(), area_ + extent(tag_).offset, extent(tag_).length}, std::move(segments));
+  buffers_.tidy();
 }
 
 // True: an operation of the client is complete, or the server has answered.
@@ -155,12 +151,9 @@ bool Transfer::handle(Event& event) {
       if (event.matched != 0) moments_.key_came = event.matched;
       return false;
     case Event::Kind::written:
-      if (const auto it = lingering_.find(event.tag); it != lingering_.end()) {
-        buffers_.release(it->second);
-        lingering_.erase(it);
-      }
+      lingering_.erase(event.tag);
       if (event.tag != tag_ || !active_) return false;
-      buffers_.release(use_);
+      use_ = {};
       moments_.released = observe::raw_time();
       return close_if_through();
     case Event::Kind::failed:
@@ -223,10 +216,7 @@ void Transfer::refused_ahead(const Message& message) {
     if (message.tag > tag_) refused_[message.tag] = message.reason;
     return;
   }
-  if (const auto it = advertised_.find(message.tag); it != advertised_.end()) {
-    buffers_.release(it->second.use);
-    advertised_.erase(it);
-  }
+  advertised_.erase(message.tag);
   if (message.tag > tag_ && message.tag <= last_advertised_) advertise();
 }
 
@@ -235,7 +225,7 @@ void Transfer::data_is_here(std::int64_t now) {
   const auto data = connection_.memory().subspan(area_ + buffer.offset, buffer.length);
   pingpong::check_stamp(data, pingpong::stamp_of(tag_), "transfer", tag_);
   moments_.arrived = now;
-  buffers_.release(use_);
+  use_ = {};
   moments_.released = observe::raw_time();
 }
 
@@ -256,10 +246,7 @@ bool Transfer::close_if_through() {
 void Transfer::give_up(const std::string& why, bool tell) {
   active_ = false;
   keys_.erase(tag_);
-  if (moments_.posted != 0 && moments_.released == 0)
-    lingering_.emplace(tag_, std::move(use_));
-  else
-    buffers_.release(use_);
+  if (moments_.posted != 0 && moments_.released == 0) lingering_.emplace(tag_, std::move(use_));
   use_ = {};
   if (ordered_) port_.cancel(tag_);
   if (tell) port_.send({.kind = Kind::refuse, .tag = tag_, .length = 0, .segments = {}, .moments = {}, .reason = why});

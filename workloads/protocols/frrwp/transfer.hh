@@ -50,7 +50,6 @@ class Transfer final : public Lane {
  public:
   /// `port` drives `connection`, whose buffers begin at `area`.
   Transfer(Port& port, Connection& connection, std::size_t area, const Options& options, Role role);
-  ~Transfer() override;
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
@@ -67,7 +66,7 @@ class Transfer final : public Lane {
     return options.protocol == Protocol::typical || (options.paired && tag % 2 == 1);
   }
 
-  const registration::ExecutorCounters* registrations() const { return buffers_.counters(); }
+  std::optional<registration::ExecutorCounters> registrations() const { return buffers_.counters(); }
   /// What the computation took since reset(), ns.
   const Histogram& computations() const { return computations_; }
 

@@ -46,7 +46,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   const auto trips = static_cast<double>(made.end->trips()) / static_cast<double>(made.end->operations());
   std::map<std::string, Metric> metrics;
   // An operation is two messages, of each of which this end has one buffer.
-  if (const auto* counters = made.end->registrations()) {
+  if (const auto counters = made.end->registrations()) {
     metrics = registration_metrics(*counters, counters->requests);
     session.count("registrations_out_of_memory", static_cast<double>(counters->out_of_memory));
   }

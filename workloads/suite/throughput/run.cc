@@ -114,7 +114,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   metrics["ceiling"] = to_metric_of(ceiling);
   registration::ExecutorCounters registrations;
   for (const auto* poster : posters)
-    if (poster->registrations() != nullptr) registrations += *poster->registrations();
+    if (const auto counters = poster->registrations()) registrations += *counters;
   metrics.merge(registration_metrics(registrations, registrations.requests));
   return metrics;
 }

@@ -153,7 +153,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   if (log.left_out())
     session.limit("the clocks of the two ends may differ by more than the times from one to the other: left out");
   if (end.rdma != nullptr) {
-    if (const auto* counters = end.rdma->registrations()) {
+    if (const auto counters = end.rdma->registrations()) {
       metrics.merge(registration_metrics(*counters, counters->requests));
       session.count("registrations_out_of_memory", static_cast<double>(counters->out_of_memory));
     }

@@ -65,7 +65,7 @@ void SocketTransfer::send_data() {
 
 void SocketTransfer::send_message(Kind kind) {
   frrwp::encode(connection_.memory().subspan(kOut, kLength),
-                {.kind = kind, .tag = number_, .length = 0, .places = {}, .moments = moments_, .reason = {}});
+                {.kind = kind, .tag = number_, .length = 0, .segments = {}, .moments = moments_, .reason = {}});
   connection_.post({.operation = Operation::send, .local = kOut, .length = kLength, .signaled = false});
 }
 
