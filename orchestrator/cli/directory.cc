@@ -91,13 +91,11 @@ Result<RunDirectory> open_directory(const std::string& path, bool resume, const 
   return directory;
 }
 
-Result<std::vector<std::pair<Status, std::int64_t>>> count_cells(const std::string& path, Counted counted) {
-  const auto summary = results::summarise_directory(path, results_vocabulary());
-  if (!summary) return tl::unexpected(summary.error());
+std::vector<std::pair<Status, std::int64_t>> count_cells(const results::Summary& summary, Counted counted) {
   std::map<Status, std::int64_t> counts;
-  for (const auto& cell : summary->cells)
+  for (const auto& cell : summary.cells)
     if (counted == Counted::all || !cell.runs.empty()) ++counts[cell.status];
-  return std::vector<std::pair<Status, std::int64_t>>{counts.begin(), counts.end()};
+  return {counts.begin(), counts.end()};
 }
 
 int exit_code_of(const std::vector<std::pair<Status, std::int64_t>>& cells) {

@@ -10,6 +10,7 @@
 #include "orchestrator/campaign/cells.hh"
 #include "orchestrator/run/journal.hh"
 #include "results/store/store.hh"
+#include "results/summary/summary.hh"
 
 namespace longhaul::orchestrator {
 
@@ -35,8 +36,8 @@ Result<void> check_new(const std::string& path);
 enum class Counted { all, tried };
 
 /// Whether the directory's cells are all ok, limited or unsupported, and how many are what.
-Result<std::vector<std::pair<Status, std::int64_t>>> count_cells(const std::string& path,
-                                                                 Counted counted = Counted::all);
+std::vector<std::pair<Status, std::int64_t>> count_cells(const results::Summary& summary,
+                                                         Counted counted = Counted::all);
 
 /// 0, or ExitCode::incomplete where a cell was refused or failed.
 int exit_code_of(const std::vector<std::pair<Status, std::int64_t>>& cells);

@@ -17,15 +17,15 @@ struct Options {
 
 int report(const Options& options) {
   const auto vocabulary = results_vocabulary();
-  const auto written = results::write_report(options.directory, vocabulary);
+  const auto analysis = results::analyse_directory(options.directory, vocabulary);
+  if (!analysis) return report_error(analysis.error(), options.json);
+  const auto written = results::write_report(options.directory, *analysis);
   if (!written) return report_error(written.error(), options.json);
-  const auto summary = results::summarise_directory(options.directory, vocabulary);
-  if (!summary) return report_error(summary.error(), options.json);
   if (options.json) {
-    fmt::print("{}\n", results::json_of(*summary, vocabulary));
+    fmt::print("{}\n", results::json_of(*analysis));
     return 0;
   }
-  fmt::print("{}\n", results::headline_of(*summary, vocabulary));
+  fmt::print("{}\n", results::headline_of(*analysis));
   for (const auto& file : written->files) fmt::print("{}\n", file.string());
   return 0;
 }

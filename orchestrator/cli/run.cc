@@ -113,10 +113,11 @@ Result<void> drive(Driver& driver, boost::asio::io_context& io) {
 int conclude(const RunOptions& options, const CampaignSession& session, Sink& sink) {
   const auto& outcome = session.outcome;
   const bool stopped = !outcome && outcome.error().exit_code == ExitCode::interrupted;
-  const auto vocabulary = results_vocabulary();
-  const auto written = results::write_report(options.out, vocabulary);
-  const auto cells = count_cells(options.out);
-  sink.on(CampaignFinished{.cells = cells.value_or(std::vector<std::pair<Status, std::int64_t>>{}),
+  const auto analysis = results::analyse_directory(options.out, results_vocabulary());
+  if (!analysis) return report_error(outcome || stopped ? analysis.error() : outcome.error(), options.as_json);
+  const auto written = results::write_report(options.out, *analysis);
+  const auto cells = count_cells(analysis->summary);
+  sink.on(CampaignFinished{.cells = cells,
                            .runs = session.made,
                            .wall = Nanoseconds{session.manifest.wall},
                            .measuring = Nanoseconds{session.manifest.measuring},
@@ -124,14 +125,12 @@ int conclude(const RunOptions& options, const CampaignSession& session, Sink& si
                            .directory = options.out});
   if (!outcome && !stopped) return report_error(outcome.error(), options.as_json);
   if (!written) return report_error(written.error(), options.as_json);
-  if (!cells) return report_error(cells.error(), options.as_json);
   if (stopped) return static_cast<int>(ExitCode::interrupted);
   if (!options.as_json) {
-    if (const auto summary = results::summarise_directory(options.out, vocabulary))
-      fmt::print("{}\n", results::headline_of(*summary, vocabulary));
+    fmt::print("{}\n", results::headline_of(*analysis));
     for (const auto& file : written->files) fmt::print("{}\n", file.string());
   }
-  return exit_code_of(*cells);
+  return exit_code_of(cells);
 }
 
 // `directory` is opened here for a new campaign. An error is one before the first run.

@@ -58,13 +58,15 @@ int shard(RunOptions options, const std::string& share) {
   const auto session = run_sealed_session(options, *plan, directory, *sink);
   if (!session) return report_error(session.error(), options.as_json);
   if (!session->outcome) return report_error(session->outcome.error(), options.as_json);
-  const auto cells = count_cells(options.out, Counted::tried);
-  return cells ? exit_code_of(*cells) : report_error(cells.error(), options.as_json);
+  const auto summary = results::summarise_directory(options.out, results_vocabulary());
+  return summary ? exit_code_of(count_cells(*summary, Counted::tried)) : report_error(summary.error(), options.as_json);
 }
 
 int merge_and_report(const MergeOptions& options) {
   if (auto merged = merge(options.parts, options.out); !merged) return report_error(merged.error(), options.as_json);
-  const auto written = results::write_report(options.out, results_vocabulary());
+  const auto analysis = results::analyse_directory(options.out, results_vocabulary());
+  if (!analysis) return report_error(analysis.error(), options.as_json);
+  const auto written = results::write_report(options.out, *analysis);
   if (!written) return report_error(written.error(), options.as_json);
   for (const auto& file : written->files) fmt::print("{}\n", file.string());
   return 0;

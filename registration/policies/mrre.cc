@@ -29,6 +29,8 @@ void Mrre::choose(std::uint64_t needed, std::vector<RegionId>& victims) {
     depth += regions_.pages(id).count;
     if (depth > frequent_ && !regions_.in_use(id)) resorting_.push_back(id);
   }
+  // The figure sets r first, from the region at the bottom as it is; the text tells of r behind the factors.
+  if (reading_ == Reading::figure && !resorting_.empty()) recency_ = std::max(recency_, factors_[resorting_.back()]);
   for (const auto id : resorting_)
     if (reading_ == Reading::figure || factors_[id] == 0)
       factors_[id] = recency_ + 1.0 / static_cast<double>(regions_.pages(id).count);
@@ -42,7 +44,7 @@ void Mrre::choose(std::uint64_t needed, std::vector<RegionId>& victims) {
   needed = std::max(needed, eviction_);
   std::uint64_t found = 0;
   for (auto it = resorting_.rbegin(); it != resorting_.rend() && found < needed; ++it) {
-    if (found == 0) recency_ = std::max(recency_, factors_[*it]);
+    if (found == 0 && reading_ == Reading::text) recency_ = std::max(recency_, factors_[*it]);
     victims.push_back(*it);
     found += regions_.pages(*it).count;
   }

@@ -11,8 +11,8 @@ namespace longhaul::registration {
 class Mrre : public Policy {
  public:
   enum class Reading {
-    text,   ///< only a factor that is zero is renewed (a reference makes it zero)
-    figure  ///< all factors of the resorting section are, at each event
+    text,   ///< only a factor that is zero is renewed (a reference makes it zero); then r becomes the bottom's
+    figure  ///< first r becomes the bottom's factor, then all factors of the resorting section are renewed
   };
   /// `frequent`, `eviction`: the sections' shares of the capacity in pages.
   Mrre(const Regions& regions, Capacity capacity, Reading reading, double frequent, double eviction);

@@ -66,8 +66,12 @@ const std::vector<Kind>& kinds() {
   const std::vector<Tunable> sections{{"frequent", 0.5, 0, 1}, {"eviction", 0.1, 0, 1}};
   static const std::vector<Kind> all{
       {"none", "register and deregister for each request", {}, {}},
-      {"pin-down", "pages, least recently used first (Tezuka 1998)", {}, lru, by_page},
-      {"fmrd", "the same, deregistered in batches (Wu 2003)", {kBatch}, lru, by_page, true},
+      {"pin-down",
+       "what was registered together, least recently used first (Tezuka 1998): lru by its field's name",
+       {},
+       lru},
+      {"pin-down-pages", "the same of single pages, each deregistered by itself", {}, lru, by_page},
+      {"fmrd", "of single pages, deregistered in batches (Wu 2003)", {kBatch}, lru, by_page, true},
       {"lru", "regions, least recently used first", {}, lru},
       {"lru-batch", "the same, a part of the capacity at a time", {kBatch}, lru, {}, true},
       {"lazy",
@@ -207,7 +211,7 @@ Result<std::vector<Strategy>> parse_strategies(std::string_view text, const std:
 std::string list_strategies() {
   std::string text;
   for (const auto& kind : kinds()) {
-    text += fmt::format("  {:12} {}", kind.name, kind.help);
+    text += fmt::format("  {:14} {}", kind.name, kind.help);
     for (const auto& one : kind.tunables) text += fmt::format("; {}={}", one.name, one.value);
     text += '\n';
   }

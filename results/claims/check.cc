@@ -15,13 +15,63 @@ namespace {
 
 namespace json = boost::json;
 
-std::vector<Match> twins(const Claim& claim, const std::vector<CellSummary>& cells) {
-  std::vector<Match> matches;
-  for (const auto& cell : cells) {
-    if (cell.usable == 0 || cell.workload != claim.workload) continue;
-    for (const auto& other : cells)
-      if (other.usable > 0 && claim.twin(cell, other)) matches.push_back({.cell = &cell, .rival = &other, .x = 0});
+constexpr std::string_view kClaimed = "rdma";  // the papers' transport: verbs
+
+// A cell with a result, its parameters complete.
+struct Completed {
+  const CellSummary* cell;
+  Parameters parameters;
+};
+
+std::vector<Completed> completed(const Summary& summary, const Vocabulary& vocabulary) {
+  std::vector<Completed> all;
+  for (const auto& cell : summary.cells)
+    if (cell.usable > 0) all.push_back({&cell, vocabulary.completed(cell.workload, cell.parameters)});
+  return all;
+}
+
+// What may be matched, whatever the claim.
+struct Candidates {
+  std::vector<Completed> cells;
+  std::vector<Match> baseline;  // RDMA beside sockets
+  std::vector<Match> others;    // other transports beside sockets: shown, not judged
+  const Parameters* of(const CellSummary& cell) const {
+    return &std::find_if(cells.begin(), cells.end(), [&](const auto& one) { return one.cell == &cell; })->parameters;
   }
+};
+
+Candidates candidates_of(const Summary& summary, const Vocabulary& vocabulary) {
+  Candidates found{.cells = completed(summary, vocabulary), .baseline = {}, .others = {}};
+  for (const auto& challenger : transport_names()) {
+    if (is_baseline(challenger)) continue;
+    auto& list = challenger == kClaimed ? found.baseline : found.others;
+    for (const auto& [cell, rival] : partners(summary.cells, vocabulary, challenger))
+      list.push_back(
+          {.cell = cell, .rival = rival, .parameters = found.of(*cell), .rival_parameters = found.of(*rival), .x = 0});
+  }
+  return found;
+}
+
+std::vector<Match> twins(const Claim& claim, const std::vector<Completed>& cells) {
+  std::vector<Match> matches;
+  for (const auto& one : cells) {
+    if (one.cell->workload != claim.workload) continue;
+    for (const auto& other : cells) {
+      const Match match{.cell = one.cell,
+                        .rival = other.cell,
+                        .parameters = &one.parameters,
+                        .rival_parameters = &other.parameters,
+                        .x = 0};
+      if (claim.twin(match)) matches.push_back(match);
+    }
+  }
+  return matches;
+}
+
+std::vector<Match> by_themselves(const std::vector<Completed>& cells) {
+  std::vector<Match> matches;
+  for (const auto& one : cells)
+    matches.push_back({.cell = one.cell, .rival = nullptr, .parameters = &one.parameters, .x = 0});
   return matches;
 }
 
@@ -34,18 +84,20 @@ bool one_clock(const Match& match) {
   return match.rival == nullptr || match.rival->virtual_clock == match.cell->virtual_clock;
 }
 
+// Whether a claim speaks of a match.
+bool concerned(const Claim& claim, const Match& match) {
+  return match.cell->workload == claim.workload && one_clock(match) && claim.concerns(*match.parameters) &&
+         (match.rival == nullptr || claim.concerns(*match.rival_parameters));
+}
+
 // By group, then along the axis.
 std::map<std::string, std::vector<Match>> matches_of(const Claim& claim, const std::vector<Match>& candidates,
                                                      const Vocabulary& vocabulary) {
   std::map<std::string, std::vector<Match>> matches;
   const bool mixed = !std::all_of(candidates.begin(), candidates.end(), virtual_clock);
   for (auto match : candidates) {
-    if (match.cell->workload != claim.workload || !one_clock(match)) continue;
-    const auto parameters = vocabulary.completed(match.cell->workload, match.cell->parameters);
-    if (!claim.concerns(parameters)) continue;
-    if (match.rival != nullptr && !claim.concerns(vocabulary.completed(match.rival->workload, match.rival->parameters)))
-      continue;
-    match.x = integer_of(parameters, claim.x);
+    if (!concerned(claim, match)) continue;
+    match.x = integer_of(*match.parameters, claim.x);
     auto group = claim.group ? claim.group(*match.cell, vocabulary) : match.cell->provider;
     if (match.cell->virtual_clock && mixed) group += ", virtual clock";
     matches[group].push_back(match);
@@ -63,7 +115,7 @@ bool one_course(const std::vector<Match>& matches) {
 
 Finding find(const Claim& claim, const std::string& group, const std::vector<Match>& matches) {
   Finding finding;
-  if (claim.rival == Rival::none || one_course(matches)) {
+  if (claim.rival == Rival::none || claim.samples || one_course(matches)) {
     finding = claim.check(claim, matches);
   } else {
     finding.reason = "the campaign has several cells at the same " + claim.x + " that differ in other axes";
@@ -86,24 +138,35 @@ Finding find(const Claim& claim, const std::string& group, const std::vector<Mat
   return finding;
 }
 
+// Cells of other transports that stand beside the same sockets.
+std::map<std::string, std::int64_t> beside(const Claim& claim, const std::vector<Match>& matches,
+                                           const std::vector<Match>& others) {
+  std::map<std::string, std::int64_t> cells;
+  for (const auto& other : others) {
+    const auto same =
+        std::find_if(matches.begin(), matches.end(), [&](const auto& match) { return match.rival == other.rival; });
+    if (same != matches.end() && concerned(claim, other)) cells.emplace(other.cell->cell_id, same->x);
+  }
+  return cells;
+}
+
 }  // namespace
 
 std::vector<Checked> check_claims(const Summary& summary, const Vocabulary& vocabulary,
                                   const std::vector<Claim>& claims) {
-  std::vector<Match> sockets;
-  for (const auto& [rdma, rival] : partners(summary.cells, vocabulary))
-    sockets.push_back({.cell = rdma, .rival = rival, .x = 0});
-  std::vector<Match> alone;
-  for (const auto& cell : summary.cells)
-    if (cell.usable > 0) alone.push_back({.cell = &cell, .rival = nullptr, .x = 0});
+  const auto candidates = candidates_of(summary, vocabulary);
+  const auto alone = by_themselves(candidates.cells);
   std::vector<Checked> checked;
   for (const auto& claim : claims) {
     Checked one{.claim = &claim, .findings = {}};
-    const auto candidates = claim.rival == Rival::sockets ? sockets
-                            : claim.rival == Rival::twin  ? twins(claim, summary.cells)
-                                                          : alone;
-    for (const auto& [group, matches] : matches_of(claim, candidates, vocabulary))
+    const auto found = claim.rival == Rival::baseline ? candidates.baseline
+                       : claim.rival == Rival::twin   ? twins(claim, candidates.cells)
+                                                      : alone;
+    for (const auto& [group, matches] : matches_of(claim, found, vocabulary)) {
       one.findings.push_back(find(claim, group, matches));
+      if (claim.rival == Rival::baseline) one.findings.back().beside = beside(claim, matches, candidates.others);
+    }
+    std::stable_partition(one.findings.begin(), one.findings.end(), [](const auto& said) { return !said.made_up; });
     checked.push_back(std::move(one));
   }
   return checked;
@@ -124,7 +187,8 @@ json::array claims_data(const std::vector<Checked>& checked) {
         evidence.emplace_back(std::move(point));
       }
       json::array cells;
-      for (const auto& [id, x] : finding.cells) cells.emplace_back(json::object{{"id", id}, {"x", x}});
+      for (const auto* shown : {&finding.cells, &finding.beside})
+        for (const auto& [id, x] : *shown) cells.emplace_back(json::object{{"id", id}, {"x", x}});
       json::array processors;
       for (const auto& one : finding.processors) {
         json::object use{{"who", one.who}, {"low", one.busy.low}, {"high", one.busy.high}};
@@ -153,6 +217,7 @@ json::array claims_data(const std::vector<Checked>& checked) {
 std::string to_json(const std::vector<Checked>& checked, const Summary& summary) {
   json::object document{{"schema", 1}, {"campaign", summary.manifest.name}, {"clock", clock_of(summary)}};
   if (clock_of(summary) != kHostClock) document["limits"] = kVirtualClockLimits;
+  document["error"] = kVerdictError;
   document["claims"] = claims_data(checked);
   return json::serialize(document) + "\n";
 }
@@ -171,6 +236,7 @@ std::string to_text(const std::vector<Checked>& checked, const Summary& summary)
       if (!finding.processors.empty()) text += fmt::format("      {}\n", spelt(finding.processors));
     }
   }
+  if (!text.empty()) text += fmt::format("{}\n", kVerdictError);
   if (!silent.empty()) text += fmt::format("No cells of this campaign speak of {}.\n", silent);
   if (clock_of(summary) != kHostClock) text += fmt::format("These cells were {}.\n", kVirtualClockLimits);
   if (summary.emulated)

@@ -14,6 +14,12 @@ struct Checked {
   std::vector<Finding> findings;
 };
 
+/// What is known of a verdict's errors (judge.hh): said wherever verdicts are.
+inline constexpr const char* kVerdictError =
+    "A verdict errs in at most 5 % of campaigns, however many places it rests on: what must be so everywhere is shown "
+    "by "
+    "95 % intervals, what refutes a claim somewhere by intervals that hold all at once in 95 %.";
+
 std::vector<Checked> check_claims(const Summary& summary, const Vocabulary& vocabulary,
                                   const std::vector<Claim>& claims);
 

@@ -15,18 +15,21 @@ namespace longhaul::results {
 enum class Verdict { holds, does_not_hold, not_decidable };
 const char* to_text(Verdict verdict);
 
-/// A cell that a claim speaks of and the one that it is compared with.
+/// A cell that a claim speaks of and the one that it is compared with. The parameters are complete: the specs' defaults
+/// are filled in.
 struct Match {
   const CellSummary* cell = nullptr;
   const CellSummary* rival = nullptr;
-  std::int64_t x = 0;  ///< the claim's axis, base units
+  const Parameters* parameters = nullptr;        ///< of `cell`
+  const Parameters* rival_parameters = nullptr;  ///< null where there is no rival
+  std::int64_t x = 0;                            ///< the claim's axis, base units
 };
 
 /// What cells are compared with.
 enum class Rival {
-  sockets,  ///< RDMA cells with sockets on the same network interface, all axes equal that both transports have
-  twin,     ///< with the cells that Claim::twin says
-  none      ///< with nothing, or with what was asked: `rival` is null
+  baseline,  ///< RDMA cells with sockets on the same network interface, all axes equal that both transports have
+  twin,      ///< with the cells that Claim::twin says
+  none       ///< with nothing, or with what was asked: `rival` is null
 };
 
 /// One measured figure that a verdict rests on.
@@ -55,8 +58,10 @@ struct Finding {
   Verdict verdict = Verdict::not_decidable;
   std::string reason;
   std::vector<Evidence> evidence;
+  bool made_up = false;  ///< rests on requests that no application made: told after those that one did
   std::vector<ProcessorUse> processors = {};
   std::map<std::string, std::int64_t> cells;  ///< id -> its place on the axis: all that were looked at, for the plot
+  std::map<std::string, std::int64_t> beside = {};  ///< the same of other transports' cells under the same conditions
 };
 
 struct Claim {
@@ -67,15 +72,17 @@ struct Claim {
   std::string workload;
   std::string metric;  ///< the plot's
   std::string x;       ///< the plot's axis: a parameter
-  Rival rival = Rival::sockets;
-  /// With Rival::twin: whether the first cell is to be compared with the second.
-  std::function<bool(const CellSummary&, const CellSummary&)> twin = {};
+  Rival rival = Rival::baseline;
+  /// With Rival::twin: whether the two cells are to be compared; both are of a workload that the claim may speak of.
+  std::function<bool(const Match&)> twin = {};
   /// Which cells belong together; empty: those of an RDMA provider.
   std::function<std::string(const CellSummary&, const Vocabulary&)> group = {};
   /// Which cells of the workload it speaks of; the parameters are complete.
   std::function<bool(const Parameters&)> concerns;
   /// The verdict on one group's matches, by x; there is at least one.
   std::function<Finding(const Claim&, const std::vector<Match>&)> check;
+  /// Cells at one place of the axis are samples of the same (seeds of a made-up trace). Else there may be one only.
+  bool samples = false;
   /// A figure that a software provider or an emulated processor cannot decide: why. Empty: they can.
   std::string needs_hardware = {};
 };

@@ -2,6 +2,7 @@
 
 #include "model/codec.hh"
 #include "results/claims/json.hh"
+#include "results/report/answer.hh"
 #include "results/report/local_axes.hh"
 #include "results/report/report.hh"
 #include "results/report/transfers.hh"
@@ -262,10 +263,9 @@ json::object campaign_data(const Manifest& manifest) {
 
 }  // namespace
 
-json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool distributions) {
-  const auto pairings = pair_transports(summary.cells, vocabulary);
+json::object data_of(const Analysis& analysis, bool distributions) {
+  const auto& [summary, vocabulary, pairings, claims] = analysis;
   const auto answer = answer_of(summary, pairings, vocabulary);
-  const auto claims = check_claims(summary, vocabulary, all_claims());
   json::array cells;
   const LocalAxes axes{summary, vocabulary};
   for (const auto& cell : summary.cells) {
@@ -294,6 +294,7 @@ json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool 
           {"workloads", workloads_data(summary, vocabulary)},
           {"cpu_metrics", cpu_data()},
           {"claims", claims_data(claims)},
+          {"verdict_error", kVerdictError},
           {"transports", transports_data()},
           {"cells", std::move(cells)},
           {"pairs", std::move(pairs)},
@@ -301,8 +302,8 @@ json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool 
           {"nodes", nodes_data(summary)}};
 }
 
-std::string json_of(const Summary& summary, const Vocabulary& vocabulary) {
-  return json::serialize(data_of(summary, vocabulary, false));
+std::string json_of(const Analysis& analysis) {
+  return json::serialize(data_of(analysis, false));
 }
 
 }  // namespace longhaul::results

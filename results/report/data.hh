@@ -4,8 +4,7 @@
 
 #include <boost/json.hpp>
 
-#include "results/report/answer.hh"
-#include "results/summary/comparison.hh"
+#include "results/report/analysis.hh"
 
 namespace longhaul::results {
 
@@ -14,6 +13,6 @@ inline boost::json::value optional_number(const std::optional<double>& value) {
 }
 
 /// With `distributions`, each metric carries the quantiles that the page's distribution view draws.
-boost::json::object data_of(const Summary& summary, const Vocabulary& vocabulary, bool distributions);
+boost::json::object data_of(const Analysis& analysis, bool distributions);
 
 }  // namespace longhaul::results

@@ -8,11 +8,11 @@
 
 namespace longhaul::results {
 
-std::string page_of(const Summary& summary, const Vocabulary& vocabulary) {
-  const auto data = data_of(summary, vocabulary, true);
+std::string page_of(const Analysis& analysis) {
+  const auto data = data_of(analysis, true);
   const auto plain = [&](const char* key) { return inside_html(std::string{data.at(key).as_string()}); };
   return standalone(
-      {.title = summary.manifest.name,
+      {.title = analysis.summary.manifest.name,
        .body = fill(assets::page_html(), {{"{{question}}", plain("question")}, {"{{answer}}", plain("answer")}}),
        .data = boost::json::serialize(data),
        .scripts = std::string{assets::scale_js()} + std::string{assets::model_js()} + std::string{assets::charts_js()} +

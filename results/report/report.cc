@@ -16,12 +16,12 @@ Result<void> put(Written& written, const std::filesystem::path& path, const std:
 
 }  // namespace
 
-std::string claims_of(const Summary& summary, const Vocabulary& vocabulary) {
-  return to_json(check_claims(summary, vocabulary, all_claims()), summary);
+std::string claims_of(const Analysis& analysis) {
+  return to_json(analysis.claims, analysis.summary);
 }
 
-std::string headline_of(const Summary& summary, const Vocabulary& vocabulary) {
-  const auto pairings = pair_transports(summary.cells, vocabulary);
+std::string headline_of(const Analysis& analysis) {
+  const auto& [summary, vocabulary, pairings, claims] = analysis;
   auto text = answer_of(summary, pairings, vocabulary).answer + "\n";
   for (const auto& pairing : pairings) {
     text += fmt::format("  {} ({}): {}\n   ", name_of(pairing, vocabulary), pairing.metric, course_of(pairing));
@@ -56,12 +56,10 @@ Result<Written> write_csv(const std::filesystem::path& directory, const Vocabula
   return written;
 }
 
-Result<Written> write_report(const std::filesystem::path& directory, const Vocabulary& vocabulary) {
-  const auto summary = summarise_directory(directory.string(), vocabulary);
-  if (!summary) return tl::unexpected(summary.error());
-  const std::pair<const char*, std::string> files[] = {{"cells.csv", csv_of(*summary, vocabulary)},
-                                                       {"claims.json", claims_of(*summary, vocabulary)},
-                                                       {"report.html", page_of(*summary, vocabulary)}};
+Result<Written> write_report(const std::filesystem::path& directory, const Analysis& analysis) {
+  const std::pair<const char*, std::string> files[] = {{"cells.csv", csv_of(analysis.summary, analysis.vocabulary)},
+                                                       {"claims.json", claims_of(analysis)},
+                                                       {"report.html", page_of(analysis)}};
   Written written;
   for (const auto& [name, text] : files)
     if (auto done = put(written, directory / name, text); !done) return tl::unexpected(done.error());

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/result.hh"
-#include "results/summary/summary.hh"
+#include "results/report/analysis.hh"
 
 namespace longhaul::results {
 
@@ -16,20 +16,20 @@ struct Written {
   std::vector<std::filesystem::path> files;
 };
 
-/// Reads DIR/results.db once and writes all three. Each file is replaced by rename, so never half.
-Result<Written> write_report(const std::filesystem::path& directory, const Vocabulary& vocabulary);
+/// Writes all three. Each file is replaced by rename, so never half.
+Result<Written> write_report(const std::filesystem::path& directory, const Analysis& analysis);
 
-/// Only DIR/cells.csv.
+/// Only DIR/cells.csv, from DIR/results.db.
 Result<Written> write_csv(const std::filesystem::path& directory, const Vocabulary& vocabulary);
 
 /// The texts behind them. Pure.
 std::string csv_of(const Summary& summary, const Vocabulary& vocabulary);
-std::string page_of(const Summary& summary, const Vocabulary& vocabulary);
-std::string claims_of(const Summary& summary, const Vocabulary& vocabulary);
+std::string page_of(const Analysis& analysis);
+std::string claims_of(const Analysis& analysis);
 
 /// A few lines for the terminal: per pair and size the ratio along the delay and the crossover. Pure.
-std::string headline_of(const Summary& summary, const Vocabulary& vocabulary);
+std::string headline_of(const Analysis& analysis);
 /// The same figures and the cells as one JSON document (`longhaul report --json`). Pure.
-std::string json_of(const Summary& summary, const Vocabulary& vocabulary);
+std::string json_of(const Analysis& analysis);
 
 }  // namespace longhaul::results

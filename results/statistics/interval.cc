@@ -1,6 +1,7 @@
 #include "results/statistics/interval.hh"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -46,6 +47,14 @@ std::optional<double> precision(std::span<const double> values, double level) {
   if (interval && interval->low == interval->high) return 0.0;  // also where it is computed, or 0 in every run
   if (!interval || centre == 0) return std::nullopt;
   return (interval->high - interval->low) / 2 / std::abs(centre);
+}
+
+Interval share_interval(double events, double trials, double level) {
+  using Binomial = boost::math::binomial;
+  const auto tail = (1 - level) / 2;
+  return {.low = events <= 0 ? 0 : Binomial::find_lower_bound_on_p(trials, events, tail),
+          .high = events >= trials ? 1 : Binomial::find_upper_bound_on_p(trials, events, tail),
+          .level = level};
 }
 
 std::optional<Ratio> ratio_interval(std::span<const double> a, std::span<const double> b, double level) {

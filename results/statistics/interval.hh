@@ -30,11 +30,16 @@ std::optional<Interval> median_interval(std::span<const double> values, double l
 /// as of what is computed; else empty without an interval, or at a median of 0.
 std::optional<double> precision(std::span<const double> values, double level = 0.95);
 
+/// Exact interval of a share: so many of `trials` independent events. Both may be fractions (an effective number).
+/// trials > 0. Clopper, Pearson, Biometrika 26 (1934).
+Interval share_interval(double events, double trials, double level = 0.95);
+
 /// a over b, two independent sets of runs.
 struct Ratio {
   double value = 0;  ///< exp of the Hodges-Lehmann shift of the logarithms: the median of all a_i / b_j
   std::optional<Interval>
       interval;  ///< Moses: inverts the exact Mann-Whitney test; empty where the runs are too few (95 % needs 4 and 4)
+  bool operator==(const Ratio&) const = default;
 };
 
 /// Empty when a set is empty or a value is not positive and finite. Exact up to 50 runs a set, above that the normal

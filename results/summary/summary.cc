@@ -57,6 +57,7 @@ class PathFigures {
   }
   void store(AchievedDelay& delay) const {
     delay.achieved = median_of(achieved_);
+    delay.values = achieved_;
     delay.programmed = median_of(programmed_);
     delay.p99 = median_of(p99_);
     delay.dropped = dropped_;

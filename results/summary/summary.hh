@@ -36,6 +36,7 @@ struct MetricSummary {
 struct AchievedDelay {
   std::int64_t asked = 0;
   std::optional<double> achieved;
+  std::vector<double> values = {};  ///< of the runs: what `achieved` is the median of
   std::optional<double> programmed;
   std::optional<double> p99;
   std::uint64_t dropped = 0;  ///< sum over runs

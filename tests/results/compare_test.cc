@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <random>
 
 #include "tests/results/synthetic.hh"
 #include "tests/results/temporary.hh"
@@ -26,7 +27,7 @@ TEST(Compare, ACampaignAgreesWithItself) {
   EXPECT_EQ(result.agreeing, 32);
   EXPECT_EQ(result.disagreeing, 0);
   EXPECT_TRUE(result.warnings.empty());
-  for (const auto& cell : some(result.cells)) EXPECT_NEAR(cell.ratio->value, 1, 1e-12);
+  for (const auto& cell : some(result.figures)) EXPECT_NEAR(cell.ratio->value, 1, 1e-12);
 }
 
 // One in twenty differs by chance: with 32 cells, more than 6 would happen once in five hundred times.
@@ -44,7 +45,7 @@ TEST(Compare, ASlowerMachineDiffersWhereTheMachineCounts) {
   slower.slower = 1.5;
   const auto result = compared(synthetic::campaign(near), synthetic::campaign(slower));
   EXPECT_EQ(result.disagreeing, 8);
-  for (const auto& cell : some(result.cells)) EXPECT_NEAR(cell.ratio->value, 1.5, 0.2);
+  for (const auto& cell : some(result.figures)) EXPECT_NEAR(cell.ratio->value, 1.5, 0.2);
 }
 
 TEST(Compare, TellsWhatOnlyOneHasAndWhatDiffers) {
@@ -52,7 +53,7 @@ TEST(Compare, TellsWhatOnlyOneHasAndWhatDiffers) {
   auto second = synthetic::campaign({.delays_ns = {0, 20'000'000}, .sizes = {64}, .emulated = false});
   for (auto& [digest, facts] : second.facts) facts.kernel = "6.12";
   const auto result = compared(first, second);
-  EXPECT_EQ(result.cells.size(), 4U);
+  EXPECT_EQ(result.figures.size(), 4U);
   ASSERT_EQ(result.only_first.size(), 4U);
   EXPECT_THAT(result.only_first[0], HasSubstr("delay=5ms"));
   EXPECT_THAT(result.only_second[0], HasSubstr("delay=20ms"));
@@ -65,9 +66,9 @@ TEST(Compare, TooFewRunsDecideNothing) {
   const synthetic::Options few{.delays_ns = {0}, .sizes = {64}, .runs = 3};
   const auto result = compared(synthetic::campaign(few), synthetic::campaign(few));
   EXPECT_EQ(result.undecided, 4);
-  EXPECT_FALSE(result.cells[0].agrees);
+  EXPECT_FALSE(result.figures[0].agrees);
   const auto json = boost::json::parse(to_json(result));
-  EXPECT_TRUE(json.at("cells").at(0).at("agrees").is_null());
+  EXPECT_TRUE(json.at("figures").at(0).at("agrees").is_null());
   EXPECT_EQ(json.at("undecided"), 4);
 }
 
@@ -77,10 +78,36 @@ TEST(Compare, NothingInEitherIsAgreement) {
     for (auto& [node, record] : run.nodes)
       for (auto& [name, metric] : record.metrics) metric = Metric{.value = 0, .samples = 1};
   const auto result = compared(campaign, campaign);
-  EXPECT_EQ(result.agreeing, 4);
-  EXPECT_EQ(result.undecided, 0);
+  EXPECT_EQ(result.agreeing + result.disagreeing + result.undecided, 0) << "constants are no evidence";
+  EXPECT_EQ(result.constant, 4);
   EXPECT_THAT(to_text(result, synthetic::vocabulary()), HasSubstr("same in every run"));
-  EXPECT_THAT(to_text(result, synthetic::vocabulary()), HasSubstr("4 of 4 agree (100 %)"));
+  EXPECT_THAT(to_text(result, synthetic::vocabulary()), HasSubstr("4 cells more say one thing in every run"));
+}
+
+// Ten figures of a cell that are drawn alike: by intervals of 95 % each, 40 % of the cells would differ.
+TEST(Compare, ACellDiffersByChanceAsRarelyAsAFigure) {
+  std::mt19937 random{3};
+  const auto drawn = [&](int cells) {
+    Summary summary;
+    for (int i = 0; i < cells; ++i) {
+      CellSummary cell{.cell_id = std::to_string(i), .workload = "latency"};
+      cell.usable = 6;
+      for (int m = 0; m < 10; ++m) {
+        MetricSummary metric;
+        metric.name = "figure " + std::to_string(m);
+        for (int run = 0; run < 6; ++run) metric.values.push_back(std::normal_distribution{100.0, 5.0}(random));
+        cell.metrics.push_back(metric);
+      }
+      summary.cells.push_back(cell);
+    }
+    return summary;
+  };
+  const auto result = compare(drawn(400), drawn(400), synthetic::vocabulary());
+  EXPECT_EQ(result.agreeing + result.disagreeing, 400);
+  EXPECT_EQ(result.figures.size(), 4000U);
+  EXPECT_LE(result.disagreeing, 32);
+  EXPECT_GE(result.disagreeing, 2);
+  EXPECT_LE(result.expected_by_chance, 20);
 }
 
 TEST(Compare, ReadsDirectories) {

@@ -90,7 +90,7 @@ class PageInBrowser : public testing::Test {
     const TemporaryDirectory scratch;
     const auto directory = scratch.path() / name;
     EXPECT_TRUE(synthetic::write(campaign, directory));
-    const auto written = write_report(directory, synthetic::vocabulary());
+    const auto written = write_report(directory, *analyse_directory(directory.string(), synthetic::vocabulary()));
     EXPECT_TRUE(written && written->files.size() == 3);
     return browse(directory / "report.html", scratch.path());
   }

@@ -166,7 +166,7 @@ TEST(Processors, OfAVerdictsCellsBySide) {
 TEST(Processors, AreInClaimsFile) {
   const auto campaign = synthetic::campaign({.delays_ns = {0}, .sizes = {64}});
   const auto summary = *summarise(campaign.manifest, campaign.runs, campaign.facts, synthetic::vocabulary());
-  EXPECT_THAT(claims_of(summary, synthetic::vocabulary()),
+  EXPECT_THAT(claims_of(analyse(summary, synthetic::vocabulary())),
               HasSubstr(R"("processors":[{"who":"RDMA client","low":9.5E1,"high":9.5E1})"));
 }
 

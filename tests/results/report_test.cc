@@ -102,13 +102,13 @@ TEST(Csv, QuotedFieldsComeBack) {
 
 TEST(ClaimsFile, HoldsThem) {
   const auto claims = boost::json::parse(
-      claims_of(summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}})), synthetic::vocabulary()));
+      claims_of(analyse(summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}})), synthetic::vocabulary())));
   EXPECT_EQ(claims.at("claims").at(0).at("id").as_string(), "W1");
   EXPECT_EQ(claims.at("claims").at(0).at("findings").as_array().size(), 2U);  // rxe, siw
 }
 
 TEST(Json, HoldsWhatThePageHoldsButDistributions) {
-  const auto document = boost::json::parse(json_of(summed(synthetic::awkward()), synthetic::vocabulary()));
+  const auto document = boost::json::parse(json_of(analyse(summed(synthetic::awkward()), synthetic::vocabulary())));
   EXPECT_EQ(document.at("cells").as_array().size(), 8U);
   EXPECT_FALSE(document.at("cells").at(0).at("metrics").at(0).as_object().contains("quantiles"));
   for (const auto* secret : {"ca", "cert", "key"}) EXPECT_FALSE(document.at("testbed").as_object().contains(secret));
@@ -127,7 +127,7 @@ class PageTest : public testing::Test {
 
 TEST_F(PageTest, DataComesBackWholeThroughTheHtml) {
   const auto campaign = synthetic::awkward();
-  const auto page = page_of(summed(campaign), synthetic::vocabulary());
+  const auto page = page_of(analyse(summed(campaign), synthetic::vocabulary()));
   const auto json = between(page, "<script id=\"data\" type=\"application/json\">", "</script>");
   EXPECT_THAT(json, Not(HasSubstr("<")));
   const auto data = boost::json::parse(json);
@@ -140,7 +140,7 @@ TEST_F(PageTest, DataComesBackWholeThroughTheHtml) {
 
 // Three elements of script end three times, whatever the texts hold.
 TEST_F(PageTest, NothingEscapesItsElement) {
-  const auto page = page_of(summed(synthetic::awkward()), synthetic::vocabulary());
+  const auto page = page_of(analyse(summed(synthetic::awkward()), synthetic::vocabulary()));
   int ends = 0;
   for (auto at = page.find("</script>"); at != std::string::npos; at = page.find("</script>", at + 1)) ++ends;
   EXPECT_EQ(ends, 3);
@@ -149,7 +149,7 @@ TEST_F(PageTest, NothingEscapesItsElement) {
 }
 
 TEST_F(PageTest, AsksForNothingFromOutside) {
-  auto page = page_of(summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}})), synthetic::vocabulary());
+  auto page = page_of(analyse(summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}})), synthetic::vocabulary()));
   const auto at = page.find(assets::echarts());
   ASSERT_NE(at, std::string::npos);
   page.erase(at, assets::echarts().size());
@@ -161,7 +161,7 @@ TEST_F(PageTest, AsksForNothingFromOutside) {
 }
 
 TEST_F(PageTest, AnswersAtTheTopWithoutJavaScript) {
-  const auto page = page_of(summed(synthetic::campaign()), synthetic::vocabulary());
+  const auto page = page_of(analyse(summed(synthetic::campaign()), synthetic::vocabulary()));
   EXPECT_THAT(between(page, "<h1>", "</h1>"), HasSubstr("Is RDMA faster than sockets"));
   EXPECT_THAT(between(page, "<p class=\"answer\">", "</p>"), HasSubstr("times as fast as sockets"));
 }

@@ -13,9 +13,8 @@ using namespace registration;
 // Ordinary registration is what ibv_reg_mr does, so that is what the policy that weighs costs goes by.
 constexpr const char* kProfile = "mietke";
 
-// The simulator's policy behind a word of the axis. Pin-down as Tezuka's library had it works on whole buffers.
+// The simulator's policy behind a word of the axis.
 std::string policy_of(const std::string& strategy) {
-  if (strategy == "pin-down") return "lru";
   return strategy == "best" ? "rate" : strategy;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "results/summary/clock.hh"
+#include "results/summary/processor.hh"
 
 namespace longhaul::results {
 namespace {
@@ -23,7 +24,7 @@ std::string spell(const CellSummary& cell, const Vocabulary& vocabulary) {
   return text;
 }
 
-std::string spell(const CellComparison& cell, const Vocabulary& vocabulary) {
+std::string spell(const FigureComparison& cell, const Vocabulary& vocabulary) {
   std::string text;
   for (const auto& [name, value] : cell.parameters)
     text +=
@@ -82,32 +83,76 @@ std::vector<const MetricSummary*> compared_of(const CellSummary& cell) {
   return all;
 }
 
-void add(Comparison& result, const CellSummary& cell, const MetricSummary& metric, const MetricSummary& theirs) {
-  CellComparison one{.cell_id = cell.cell_id,
-                     .workload = cell.workload,
-                     .parameters = cell.parameters,
-                     .metric = metric.name,
-                     .unit = metric.unit,
-                     .first = metric.median,
-                     .second = theirs.median,
-                     .ratio = ratio_interval(theirs.values, metric.values),
-                     .agrees = {}};
+// A metric of a cell in both campaigns.
+struct Both {
+  const MetricSummary* first;
+  const MetricSummary* second;
+  bool noisy;  ///< the host's clock timed it: the same figure in every run is none that was measured
+  bool same_throughout() const { return results::same_throughout(first->values, second->values); }
+  bool constant() const { return same_throughout() && (noisy || first->values.front() == 0); }
+};
+
+// `level`: of the interval that must not contain 1 where they differ.
+FigureComparison compare_figure(const CellSummary& cell, const Both& both, double level, double& by_chance) {
+  FigureComparison one{.cell_id = cell.cell_id,
+                       .workload = cell.workload,
+                       .parameters = cell.parameters,
+                       .metric = both.first->name,
+                       .unit = both.first->unit,
+                       .first = both.first->median,
+                       .second = both.second->median,
+                       .ratio = ratio_interval(both.second->values, both.first->values),
+                       .agrees = {},
+                       .constant = both.constant()};
   // Where nothing is noise, the same figure run by run is no luck, however few the runs.
-  const bool same_runs = cell.virtual_clock && metric.values == theirs.values;
-  if (same_runs) ++result.identical;
-  if (same_runs || same_throughout(metric.values, theirs.values)) {
-    // No packet was lost in either, or it was computed: no interval is needed, there is no doubt.
+  if (both.same_throughout() || (cell.virtual_clock && both.first->values == both.second->values)) {
     one.agrees = true;
-    ++result.agreeing;
-  } else if (one.ratio && one.ratio->interval) {
-    one.agrees = one.ratio->interval->contains(1);
-    ++(*one.agrees ? result.agreeing : result.disagreeing);
-    result.expected_by_chance += 1 - one.ratio->interval->level;
-  } else {
-    ++result.undecided;
+    return one;
   }
-  result.exact += cell.virtual_clock ? 1 : 0;
-  result.cells.push_back(std::move(one));
+  const auto joint = ratio_interval(both.second->values, both.first->values, level);
+  if (!joint || !joint->interval) return one;
+  one.agrees = joint->interval->contains(1);
+  by_chance += 1 - joint->interval->level;
+  return one;
+}
+
+bool is_detail(const CellSummary& cell, const MetricSummary& metric, const Vocabulary& vocabulary) {
+  const auto* spec = vocabulary.metric(cell.workload, metric.name);
+  if (spec != nullptr) return spec->detail;
+  const auto& cpu = cpu_metrics();
+  const auto found = std::find_if(cpu.begin(), cpu.end(), [&](const auto& one) { return one.name == metric.name; });
+  return found != cpu.end() && found->detail;
+}
+
+void compare_cell(Comparison& result, const CellSummary& cell, const CellSummary& other, const Vocabulary& vocabulary) {
+  const bool noisy = !cell.virtual_clock && !vocabulary.is_local(cell.workload);
+  std::vector<Both> all;
+  for (const auto* metric : compared_of(cell))
+    if (const auto* theirs = other.metric(metric->name)) all.push_back({metric, theirs, noisy});
+  const auto counts = [&](const Both& one) { return !one.constant() && !is_detail(cell, *one.first, vocabulary); };
+  const auto family = std::count_if(all.begin(), all.end(), counts);
+  const auto level = 1 - 0.05 / static_cast<double>(std::max<std::ptrdiff_t>(family, 1));
+  int disagreeing = 0, undecided = 0;
+  double by_chance = 0;
+  for (const auto& both : all) {
+    double chance = 0;
+    auto figure = compare_figure(cell, both, level, chance);
+    if (counts(both)) {
+      by_chance += chance;
+      disagreeing += figure.agrees == false ? 1 : 0;
+      undecided += figure.agrees ? 0 : 1;
+    }
+    if (cell.virtual_clock) {
+      ++result.exact;
+      result.identical += both.first->values == both.second->values ? 1 : 0;
+    }
+    result.figures.push_back(std::move(figure));
+  }
+  ++(family == 0       ? result.constant
+     : disagreeing > 0 ? result.disagreeing
+     : undecided > 0   ? result.undecided
+                       : result.agreeing);
+  result.expected_by_chance += by_chance;
 }
 
 }  // namespace
@@ -127,10 +172,7 @@ Comparison compare(const Summary& first, const Summary& second, const Vocabulary
       result.only_first.push_back(spell(cell, vocabulary));
       continue;
     }
-    for (const auto* metric : compared_of(cell)) {
-      const auto* theirs = other->second->metric(metric->name);
-      if (theirs != nullptr) add(result, cell, *metric, *theirs);
-    }
+    compare_cell(result, cell, *other->second, vocabulary);
     others.erase(other);
   }
   for (const auto& cell : second.cells)
@@ -154,7 +196,7 @@ std::string to_text(const Comparison& comparison, const Vocabulary& vocabulary) 
   auto text = fmt::format("first:  {}\nsecond: {}\n", comparison.first, comparison.second);
   for (const auto& warning : comparison.warnings) text += fmt::format("note: {}\n", warning);
   text += fmt::format("{:>12}  {:>12}  {:>8}  {:<20}  {:<9}  cell\n", "first", "second", "ratio", "95 % interval", "");
-  for (const auto& cell : comparison.cells) {
+  for (const auto& cell : comparison.figures) {
     const bool bounded = cell.ratio && cell.ratio->interval;
     text += fmt::format("{:>12}  {:>12}  {:>8}  {:<20}  {:<9}  {} {}\n", shown(cell.first, cell.unit),
                         shown(cell.second, cell.unit), cell.ratio ? fmt::format("{:.3f}", cell.ratio->value) : "",
@@ -167,12 +209,15 @@ std::string to_text(const Comparison& comparison, const Vocabulary& vocabulary) 
   for (const auto& cell : comparison.only_first) text += fmt::format("only in the first:  {}\n", cell);
   for (const auto& cell : comparison.only_second) text += fmt::format("only in the second: {}\n", cell);
   const auto compared = comparison.agreeing + comparison.disagreeing + comparison.undecided;
-  text += fmt::format("{} of {} agree ({:.0f} %), {} differ ({:.1f} expected by chance alone), {} undecided\n",
+  text += fmt::format("{} of {} cells agree ({:.0f} %), {} differ ({:.1f} expected by chance alone), {} undecided\n",
                       comparison.agreeing, compared, compared == 0 ? 0.0 : 100.0 * comparison.agreeing / compared,
                       comparison.disagreeing, comparison.expected_by_chance, comparison.undecided);
+  if (comparison.constant > 0)
+    text +=
+        fmt::format("{} cells more say one thing in every run of both: they are not counted\n", comparison.constant);
   if (comparison.exact > 0)
-    text += fmt::format("{} of {} by the virtual clock are the same in every run, one by one\n", comparison.identical,
-                        comparison.exact);
+    text += fmt::format("{} of {} figures by the virtual clock are the same in every run, one by one\n",
+                        comparison.identical, comparison.exact);
   return text;
 }
 
@@ -183,8 +228,8 @@ std::string to_json(const Comparison& comparison) {
     for (const auto& text : texts) array.emplace_back(text);
     return array;
   };
-  json::array cells;
-  for (const auto& cell : comparison.cells) {
+  json::array figures;
+  for (const auto& cell : comparison.figures) {
     json::object parameters;
     for (const auto& [name, value] : cell.parameters)
       std::visit([&, key = name](const auto& v) { parameters[key] = v; }, value);
@@ -196,20 +241,22 @@ std::string to_json(const Comparison& comparison) {
     object["ci_low"] = bounded ? json::value(cell.ratio->interval->low) : json::value(nullptr);
     object["ci_high"] = bounded ? json::value(cell.ratio->interval->high) : json::value(nullptr);
     object["agrees"] = cell.agrees ? json::value(*cell.agrees) : json::value(nullptr);
-    cells.emplace_back(std::move(object));
+    object["constant"] = cell.constant;
+    figures.emplace_back(std::move(object));
   }
   return json::serialize(json::object{{"first", comparison.first},
                                       {"second", comparison.second},
                                       {"agreeing", comparison.agreeing},
                                       {"disagreeing", comparison.disagreeing},
                                       {"undecided", comparison.undecided},
+                                      {"constant", comparison.constant},
                                       {"exact", comparison.exact},
                                       {"identical", comparison.identical},
                                       {"expected_by_chance", comparison.expected_by_chance},
                                       {"warnings", strings(comparison.warnings)},
                                       {"only_first", strings(comparison.only_first)},
                                       {"only_second", strings(comparison.only_second)},
-                                      {"cells", std::move(cells)}});
+                                      {"figures", std::move(figures)}});
 }
 
 }  // namespace longhaul::results

@@ -11,8 +11,8 @@
 
 namespace longhaul::results {
 
-/// One cell and metric that both campaigns have.
-struct CellComparison {
+/// One figure, a metric of a cell, that both campaigns have.
+struct FigureComparison {
   std::string cell_id;
   std::string workload;
   Parameters parameters;
@@ -21,23 +21,27 @@ struct CellComparison {
   double first = 0;  ///< medians, base unit
   double second = 0;
   std::optional<Ratio> ratio;  ///< second / first
-  std::optional<bool> agrees;  ///< its interval contains 1, all runs of both say the same, or (virtual clock) run by
-                               ///< run; empty: too few runs to say
+  /// Its interval contains 1, taken so wide that those of all the cell's figures hold at once in 95 %; or both say the
+  /// same run by run (virtual clock), or in all runs. Empty: too few runs to say.
+  std::optional<bool> agrees;
+  bool constant = false;  ///< one value in all runs of both: no evidence
 };
 
 struct Comparison {
   std::string first;  ///< directory and campaign name
   std::string second;
-  std::vector<CellComparison> cells;
+  std::vector<FigureComparison> figures;
   std::vector<std::string> only_first;  ///< cells (spelt) that the other has not, or has without a usable run
   std::vector<std::string> only_second;
-  int agreeing = 0;
-  int disagreeing = 0;
-  int undecided = 0;
-  int exact = 0;      ///< of all those that were measured by a virtual clock, processor time among them
-  int identical = 0;  ///< and of these the ones whose runs give the same figures one by one
-  /// Of the disagreeing ones, what chance alone gives on average at the intervals' level (5 % of the decided).
+  // Cells, by the figures of theirs that are no detail and no constant.
+  int agreeing = 0;     ///< all agree
+  int disagreeing = 0;  ///< a figure differs
+  int undecided = 0;    ///< none differs, of some there are too few runs to say
+  int constant = 0;     ///< there is no such figure: not among those compared
+  /// Of the disagreeing ones, what chance alone gives on average: at most 5 % of the decided.
   double expected_by_chance = 0;
+  int exact = 0;                      ///< figures that were measured by a virtual clock, processor time among them
+  int identical = 0;                  ///< and of these the ones whose runs give the same one by one
   std::vector<std::string> warnings;  ///< what makes the two hard to compare: other kernel, other device, emulation ...
 };
 

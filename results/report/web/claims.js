@@ -17,7 +17,7 @@ function renderClaims() {
     `<tr><td>${escaped(finding.group)}</td><td>${escaped(one.at)}</td><td>${escaped(one.what)}</td><td class="number">${ratioText(one.ratio)}</td><td class="number">${one.low === undefined ? 'too few runs' : `${ratioText(one.low)} – ${ratioText(one.high)}`}</td></tr>`)).join('')}</tbody></table></div>
       <p class="quiet small">Holds when ${escaped(claim.criterion)}. ${escaped(claim.source)}.</p>
     </div><figure><figcaption>${escaped(figureName(claim))}</figcaption><div id="figure-${claim.id}" class="chart"></div></figure></div></details>`).join('') +
-    (silent.length ? `<p class="quiet small">This campaign has no cells that speak of ${silent.join(', ')}.</p>` : ''));
+    `<p class="quiet small">${escaped(data.verdict_error)}</p>` + (silent.length ? `<p class="quiet small">This campaign has no cells that speak of ${silent.join(', ')}.</p>` : ''));
 }
 
 // What it cost: from the least to the most of the cells' medians.
