@@ -15,10 +15,7 @@ std::string page_of(const Analysis& analysis) {
       {.title = analysis.summary.manifest.name,
        .body = fill(assets::page_html(), {{"{{question}}", plain("question")}, {"{{answer}}", plain("answer")}}),
        .data = boost::json::serialize(data),
-       .scripts = std::string{assets::scale_js()} + std::string{assets::model_js()} + std::string{assets::charts_js()} +
-                  std::string{assets::claims_js()} + std::string{assets::tables_js()} +
-                  std::string{assets::surface_js()} + std::string{assets::cpu_js()} +
-                  std::string{assets::transfers_js()} + std::string{assets::page_js()}});
+       .scripts = std::string{assets::page_js()}});
 }
 
 }  // namespace longhaul::results

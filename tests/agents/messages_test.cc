@@ -147,6 +147,14 @@ TEST(Messages, ChecksProbes) {
   bad = good;
   bad.count = kMaxProbes;
   EXPECT_THAT(error(bad), HasSubstr("take longer"));
+  // The wait for the last answer is part of it.
+  bad = good;
+  bad.count = 10;
+  bad.interval = kMaxProbeTime / 10;
+  bad.timeout = 0;
+  EXPECT_EQ(error(bad), "");
+  bad.timeout = 1'000'000;
+  EXPECT_THAT(error(bad), HasSubstr("take longer"));
   bad = good;
   bad.peer = "example.org";
   EXPECT_THAT(error(bad), HasSubstr("probe.peer"));

@@ -65,6 +65,9 @@ TEST(ImpairmentPlan, QueueHoldsRateTimesDelay) {
   EXPECT_EQ(queue_limit({.delay = 20ms, .jitter = 5ms, .distribution = Distribution::normal, .rate = {100'000'000}},
                         40ms, 1500),
             334 + 334 + kMinQueue);
+  // A copy takes a place beside its packet.
+  EXPECT_EQ(queue_limit({.delay = 20ms, .rate = {100'000'000}, .duplicate = {1000}}, 40ms, 1500),
+            2 * (167 + 334 + kMinQueue));
   EXPECT_EQ(queue_limit({.delay = 10s}, 20s, 1500), kMaxQueue);
   EXPECT_GT(queue_limit({.loss = {1}}, 0ns, 1500), 100u);
 }

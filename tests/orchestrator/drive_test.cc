@@ -18,6 +18,7 @@ namespace {
 
 using testing::Behaviour;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string kText =
     "name: n\nworkload: ping\nseries:\n  - {transport: rdma, provider: rxe}\n  - {transport: tcp, rival: siw}\n"
@@ -227,6 +228,7 @@ TEST_F(Drive, LimitedCounts) {
   world_.behave = [](const auto&) { return Behaviour{.status = Status::limited}; };
   ASSERT_TRUE(session());
   expect_complete();
+  EXPECT_EQ(sink_.of<RunFinished>().back().done, 8);
   EXPECT_EQ(journal_.runs.front().status, Status::limited);
   EXPECT_EQ(journal_.runs.front().message, "window");
 }
@@ -245,6 +247,22 @@ TEST_F(Drive, AnAgentThatDiesIsWaitedForAndTheRunRepeated) {
   expect_complete();
   EXPECT_EQ(world_.dials["client"], 2);
   EXPECT_FALSE(world_.impaired);
+  for (const auto& warning : sink_.of<WarningEvent>())
+    EXPECT_THAT(warning.text, Not(HasSubstr("not as it was before"))) << "the same node came back";
+}
+
+// A few losses in a row end a block; good runs between them do not add up to a row.
+TEST_F(Drive, AgentsThatDieNowAndThenEndNothing) {
+  std::set<std::string> killed;
+  world_.behave = [&](const std::string& id) {
+    // Each run's first attempt.
+    const bool kill = id.ends_with("/0") && killed.insert(id).second;
+    return Behaviour{.kills_agent = kill};
+  };
+  const auto outcome = session();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  expect_complete();
+  EXPECT_EQ(killed.size(), 8U);
 }
 
 TEST_F(Drive, AnAgentThatStaysAwayEndsTheCampaignWhichCanBeResumed) {
@@ -280,6 +298,42 @@ TEST_F(Drive, SaysAtOnceWhatWaitingCannotMend) {
   const auto second = session();
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().message, "agent router: connection refused: machine lab of the lab has died");
+}
+
+TEST_F(Drive, ARunThatEndsWellThoughCtrlCCameMeanwhileIsKept) {
+  // The path is surveyed when a run's processes are through.
+  std::size_t kept = 0;
+  world_.on_measure = [&] {
+    if (world_.started.size() < 3) return;
+    kept = journal_.runs.size();
+    interrupt_();
+  };
+  const auto outcome = session();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().exit_code, ExitCode::interrupted);
+  EXPECT_EQ(journal_.runs.size(), kept + 1);
+  EXPECT_EQ(journal_.runs.back().status, Status::ok);
+}
+
+TEST_F(Drive, TheTimeOfEarlierSessionsIsAdded) {
+  journal_.manifest.wall = 1'000'000'000'000;
+  ASSERT_TRUE(session());
+  EXPECT_GT(journal_.manifest.wall, 1'000'000'000'000);
+}
+
+// They are over in a millisecond here, and are planned to last a hundred.
+TEST_F(Drive, TheFirstRunsDoNotTellHowLongTheRestTakes) {
+  ASSERT_TRUE(session());
+  const auto finished = sink_.of<RunFinished>();
+  ASSERT_EQ(finished.size(), 8U);
+  EXPECT_GT(finished.front().eta, std::chrono::milliseconds{700});
+}
+
+// One program of the router for all runs of a block: the impairment stays between them.
+TEST_F(Drive, ABlocksImpairmentIsPutInPlaceOnce) {
+  ASSERT_TRUE(session());
+  EXPECT_EQ(sink_.of<BlockStarted>().size(), 4U);
+  EXPECT_EQ(world_.applies, 4);
 }
 
 TEST_F(Drive, InterruptKeepsWhatIsFinishedClearsTheRouterAndResumesWithoutLossOrRepetition) {

@@ -109,7 +109,10 @@ class FakeControl : public NodeControl {
       world_.impaired = false;
       world_.applied.clear();
     }
-    if (request.kind == degen::RequestKind::measure) reply.report = world_.report();
+    if (request.kind == degen::RequestKind::measure) {
+      world_.on_measure();
+      reply.report = world_.report();
+    }
     co_return reply;
   }
 

@@ -38,6 +38,8 @@ class FakeTestbed : public Dialer {
   std::function<Behaviour(const std::string& run_id)> behave;
   std::function<void(const std::string& run_id)> on_start = [](const auto&) {};  ///< of a client
 
+  std::function<void()> on_measure = [] {};  ///< the router is asked for what it does: before a run, and after
+
   // The router. lateness: what it adds to what it is told; learns: takes what was measured off the next time.
   std::int64_t lateness = 0;
   bool learns = true;

@@ -185,6 +185,20 @@ TEST(Schedule, RepeatsUntilPreciseOrTheCap) {
   while (auto block = schedule.next_block())
     for (const auto& run : block->runs) schedule.finished(run, Status::ok, run.cell == 2 ? 2.0 : 1.0);
   for (std::size_t i = 0; i < cells.size(); ++i) EXPECT_EQ(schedule.runs_done(i), i == 2 ? 10 : 9);
+  EXPECT_EQ(schedule.remaining(), 0) << "the cap is an end, too";
+}
+
+TEST(Schedule, AGoodRunEndsARowOfRefusedOnes) {
+  const auto cells = some_cells();
+  Schedule schedule{cells, {.min = 2, .max = 2, .precision = {}}, 1, never_precise()};
+  // Nearly given up, then a good one, and the same again: no row is too long.
+  int tried = 0;
+  const auto execution = execute(schedule, cells, [&](const PlannedRun& run) {
+    return run.cell == 4 && ++tried % Schedule::kRefusalsInARow != 0 ? Status::refused : Status::ok;
+  });
+  EXPECT_FALSE(schedule.given_up(4));
+  EXPECT_EQ(schedule.runs_done(4), 2);
+  EXPECT_EQ(tried, 2 * Schedule::kRefusalsInARow);
 }
 
 TEST(Random, IsTheSameForever) {

@@ -257,5 +257,23 @@ TEST(RatioInterval, OrderAndScaleDoNotMatter) {
   }
 }
 
+// Wherever the first guess lies.
+TEST(Ranks, AreTheLargestWithinTheTail) {
+  for (std::size_t n = 1; n <= 150; ++n)
+    for (const double tail : {0.4, 0.1, 0.05, 0.025, 0.01, 0.001, 1e-5}) {
+      const auto k = binomial_half_rank(n, tail);
+      if (k > 0) {
+        EXPECT_LE(binomial_half_cdf(n, k - 1), tail) << n;
+      }
+      EXPECT_GT(binomial_half_cdf(n, k), tail) << n;
+    }
+}
+
+TEST(Ranks, ATailThatIsMetExactlyIsWithinIt) {
+  EXPECT_EQ(mann_whitney_rank(1, 1, 0.5), 1U);
+  EXPECT_EQ(mann_whitney_rank(2, 2, 1.0 / 6), 1U);
+  EXPECT_EQ(binomial_half_rank(1, 0.5), 1U);
+}
+
 }  // namespace
 }  // namespace longhaul::results

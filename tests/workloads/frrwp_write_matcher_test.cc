@@ -103,6 +103,7 @@ TEST(MatcherTest, ACancelledWriteIsNotMade) {
   EXPECT_THAT(only<Reject>(matcher.key(1, 4096, segments(), 0)).reason, HasSubstr("is over")) << "stale";
   EXPECT_TRUE(matcher.cancel(1).empty());
   EXPECT_TRUE(matcher.cancel(99).empty());
+  EXPECT_FALSE(matcher.deadline()) << "nothing is left to wait for";
 }
 
 TEST(MatcherTest, WhatThePeerRefusesFailsHere) {

@@ -40,21 +40,22 @@ function cpuOption(end, ends) {
   }), series};
 }
 
-function renderCpu() {
-  const measures = cpuMeasures();
-  document.getElementById('cpu-section').hidden = !measures.length;
-  if (!measures.length) return;
-  if (!measures.includes(state.cpu)) state.cpu = measures[0];
-  html('cpu-controls', segment('Processors', 'cpu', measures, state.cpu, measure => CPU_NAMES[measure]));
-  const ends = CPU_ENDS.filter(end => cpuCells().some(cell => cpuOf(cell, end, state.cpu)));
-  ['cpu-near', 'cpu-far'].forEach((id, at) => {
-    const figure = document.getElementById(id).closest('figure');
-    figure.hidden = ends[at] === undefined;
-    if (figure.hidden) return;
-    html(`${id}-title`, `${ends[at] === 'local' ? 'The node' : `The ${ends[at]}`}<span class="quiet">: ${escaped(cpuSpec(ends[at], state.cpu).help)}</span>`);
-    draw(id, cpuOption(ends[at], ends), 'No record tells.');
-  });
-  const polling = unique(shown(seriesOf(cpuCells().filter(cell => cell.polls))).map(one => one.label));
-  html('cpu-note', [polling.length ? `Ends that poll are busy all the time, whatever there is to do: ${escaped(polling.join('; '))}; "of it polling" is the share that found nothing. What the kernel does beside them is work (system, interrupts).` : '',
-    'Where nodes share a machine, each counts the processors that are its own.'].filter(Boolean).join(' '));
-}
+const cpuEnds = () => CPU_ENDS.filter(end => cpuCells().some(cell => cpuOf(cell, end, state.cpu)));
+const cpuFigure = (id, at) => ({
+  id, when: () => cpuEnds()[at] !== undefined, why: 'No record tells.', options: () => cpuOption(cpuEnds()[at], cpuEnds()),
+  title: () => { const end = cpuEnds()[at]; return `${end === 'local' ? 'The node' : `The ${end}`}<span class="quiet">: ${escaped(cpuSpec(end, state.cpu).help)}</span>`; },
+});
+
+section({
+  id: 'cpu-section', title: 'Processor time of both ends', when: () => cpuMeasures().length > 0,
+  before: '<div class="controls" id="cpu-controls"></div>', html: '<p class="quiet small" id="cpu-note"></p>',
+  figures: [cpuFigure('cpu-near', 0), cpuFigure('cpu-far', 1)],
+  render() {
+    const measures = cpuMeasures();
+    if (!measures.includes(state.cpu)) state.cpu = measures[0];
+    html('cpu-controls', segment('Processors', 'cpu', measures, state.cpu, measure => CPU_NAMES[measure]));
+    const polling = unique(shown(seriesOf(cpuCells().filter(cell => cell.polls))).map(one => one.label));
+    html('cpu-note', [polling.length ? `Ends that poll are busy all the time, whatever there is to do: ${escaped(polling.join('; '))}; "of it polling" is the share that found nothing. What the kernel does beside them is work (system, interrupts).` : '',
+      'Where nodes share a machine, each counts the processors that are its own.'].filter(Boolean).join(' '));
+  },
+});

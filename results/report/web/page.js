@@ -84,9 +84,7 @@ function render() {
   // What is computed has none.
   document.getElementById('distribution-figure').hidden = own !== null && !ofConditions().some(cell => selected(cell).quantiles);
   draw('distribution', distributionOption(), 'No distribution was kept for this selection.');
-  renderSurface();
-  renderCpu();
-  renderTransfers();
+  renderSections();
   document.body.dataset.rendered = [...charts.keys()].join(' ');
 }
 

@@ -15,10 +15,7 @@ function surfaceCells() {
 }
 
 function renderSurface() {
-  const found = surfaceCells();
-  document.getElementById('surface-section').hidden = !found;
-  if (!found) return;
-  const {axis, grid} = found, spec = specOf(state.metric);
+  const {axis, grid} = surfaceCells(), spec = specOf(state.metric);
   const all = grid.flatMap(one => one.cells), values = all.map(cell => selected(cell).median).filter(value => value > 0).map(Math.log);
   const low = Math.min(...values), span = Math.max(...values) - low || 1;
   const ascending = key => unique(all.map(key)).sort((a, b) => a - b);
@@ -28,8 +25,14 @@ function renderSurface() {
     const metric = selected(cell), shade = metric.median > 0 ? 0.05 + 0.6 * (Math.log(metric.median) - low) / span : 0;
     return `<td class="cell" style="background:rgba(${css('--rdma')}, ${shade.toFixed(2)})" title="${escaped(bounds(metric, spec.unit))}, ${counted(metric.runs, 'run')}">${inUnit(metric.median, spec.unit, 3)}</td>`;
   };
-  html('surface-title', `${escaped(spec.name[0].toUpperCase() + spec.name.slice(1))} over delay and ${escaped(axis.name)}<span class="quiet">${axis.name === 'size' || state.size === null ? '' : `, ${bytes(state.size)}`}; median over runs, darker: more</span>`);
   html('surface', grid.map(one => `<table><caption>${swatch(one.style)} ${escaped(one.label)}</caption><thead><tr><th>${escaped(axis.name)} ↓ delay →</th>${
     columns.map(delay => `<th class="delay">${roundTime(delay)}</th>`).join('')}</tr></thead><tbody>${
     rows.map(row => `<tr><th>${axisText(axis, row)}</th>${columns.map(delay => square(one.cells.find(cell => cell.delay === delay && cell.along === row))).join('')}</tr>`).join('')}</tbody></table>`).join(''));
 }
+
+function surfaceTitle() {
+  const {axis} = surfaceCells(), spec = specOf(state.metric);
+  return `${escaped(spec.name[0].toUpperCase() + spec.name.slice(1))} over delay and ${escaped(axis.name)}<span class="quiet">${axis.name === 'size' || state.size === null ? '' : `, ${bytes(state.size)}`}; median over runs, darker: more</span>`;
+}
+
+section({id: 'surface-section', title: surfaceTitle, when: () => surfaceCells() !== null, html: '<div id="surface"></div>', render: renderSurface});

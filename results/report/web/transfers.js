@@ -37,7 +37,7 @@ function settleTransfers() {
 
 function chooseTransfer(axis, index) {
   transferChoice[axis] = transferOptions(axis)[index];
-  renderTransfers();
+  renderSections();
 }
 
 const moment = (cell, name) => metricOf(cell, name)?.median ?? null;
@@ -138,17 +138,21 @@ function renderPredictions() {
       ['by_phases', 'by_profile'].map(key => `<td class="number">${time(one[key])}</td><td class="number">${percent(off(one, key))}</td>`).join('')}</tr>`).join('')}</tbody></table></div></details>`);
 }
 
-function renderTransfers() {
-  document.getElementById('transfers-section').hidden = !transferCells.length;
-  if (!transferCells.length) return;
-  settleTransfers();
-  html('transfer-controls', TRANSFER_AXES.map(([axis, label, , text]) => segment(label, `transfer-${axis}`, transferOptions(axis), transferChoice[axis], text)).join(''));
-  const chosen = transferOptions(null).sort((a, b) => PROTOCOLS.indexOf(a.protocol) - PROTOCOLS.indexOf(b.protocol));
-  html('timeline-title', 'When each phase is<span class="quiet">; bars: registering, arrows: messages, ◆: the write is posted, dotted: the data</span>');
-  document.getElementById('timeline').style.height = 'auto';
-  html('timeline', timelineSvg(chosen));
-  html('saving-title', 'What overlapping saves against the typical process<span class="quiet">; bands: 95 % over runs; dotted: what its registrations and messages say</span>');
-  draw('saving', savingOption(), 'Nothing is beside the typical process here.');
-  renderDecision();
-  renderPredictions();
-}
+section({
+  id: 'transfers-section', title: 'Getting both ends ready', when: () => transferCells.length > 0,
+  before: '<div class="controls" id="transfer-controls"></div><figure><figcaption id="timeline-title"></figcaption><div id="timeline"></div></figure>',
+  html: '<h3 id="decision-title"></h3><div class="scroll" id="decision"></div><h3>The critical path, predicted and measured</h3><div id="predictions"></div>',
+  figures: [{
+    id: 'saving', options: savingOption, why: 'Nothing is beside the typical process here.',
+    title: 'What overlapping saves against the typical process<span class="quiet">; bands: 95 % over runs; dotted: what its registrations and messages say</span>',
+  }],
+  render() {
+    settleTransfers();
+    html('transfer-controls', TRANSFER_AXES.map(([axis, label, , text]) => segment(label, `transfer-${axis}`, transferOptions(axis), transferChoice[axis], text)).join(''));
+    const chosen = transferOptions(null).sort((a, b) => PROTOCOLS.indexOf(a.protocol) - PROTOCOLS.indexOf(b.protocol));
+    html('timeline-title', 'When each phase is<span class="quiet">; bars: registering, arrows: messages, ◆: the write is posted, dotted: the data</span>');
+    html('timeline', timelineSvg(chosen));
+    renderDecision();
+    renderPredictions();
+  },
+});
