@@ -61,18 +61,34 @@ TEST_F(Sessions, RelaysARunToItsEnd) {
     CO_VALUE(controller, co_await Controller::connect(node(), controller_));
     CO_OK(co_await controller.start(script("one", "good")));
     const auto all = co_await events(controller, "one");
-    CO_REQUIRE(all.size() == 4);
+    CO_REQUIRE(all.size() == 5);
     EXPECT_EQ(all[0].bench->kind, BenchEventKind::ready);
     EXPECT_EQ(all[0].bench->port, 4242);
     EXPECT_EQ(all[1].bench->done, 0.5);
     EXPECT_EQ(all[2].bench->record->metrics.at("latency").value, 5);
-    EXPECT_EQ(all[3].exit, "exit code 0");
+    EXPECT_EQ(all[3].bench->kind, BenchEventKind::progress);  // no end; a second one is dropped
+    EXPECT_EQ(all[4].exit, "exit code 0");
     const auto gone = co_await controller.next_event("one", 1s);
     EXPECT_THAT(gone.error().message, HasSubstr("is not there"));
     // The name can be used again.
     CO_OK(co_await controller.start(script("one", "good")));
     const auto second = co_await events(controller, "one");
-    EXPECT_THAT(second, SizeIs(4));
+    EXPECT_THAT(second, SizeIs(5));
+  });
+}
+
+TEST_F(Sessions, WhatAProcessLeavesBehindEndsWithIt) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    CO_OK(co_await controller.start(script("one", "orphan")));
+    const auto all = co_await events(controller, "one");
+    CO_REQUIRE(!all.empty() && all[0].bench && all[0].bench->message);
+    const auto grandchild = std::stoi(*all[0].bench->message);
+    const auto deadline = std::chrono::steady_clock::now() + 10s;
+    while (::kill(grandchild, 0) == 0 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(10ms);
+    EXPECT_NE(::kill(grandchild, 0), 0) << "it is there still";
   });
 }
 

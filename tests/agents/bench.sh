@@ -13,10 +13,15 @@ case $mode in
     emit '{"kind":"ready","time":1,"port":4242}'
     emit '{"kind":"progress","time":1,"done":0.5}'
     emit '{"kind":"record","time":1,"record":{"schema":1,"workload":"script","role":"client","parameters":{},"metrics":{"latency":{"value":5,"samples":1,"raw":[]}},"window_start":1,"window_stop":2,"limits":[]}}'
+    emit '{"kind":"progress","time":1,"done":1}'
     emit '{"kind":"failed","time":1,"message":"a second end"}' ;;
   hang)
     emit "{\"kind\":\"ready\",\"time\":1,\"port\":1,\"message\":\"$$\"}"
     sleep 60 & wait ;;
+  orphan)
+    sleep 60 &
+    emit "{\"kind\":\"ready\",\"time\":1,\"port\":1,\"message\":\"$!\"}"
+    exit 5 ;;
   stubborn)
     trap '' TERM
     emit "{\"kind\":\"ready\",\"time\":1,\"port\":1,\"message\":\"$$\"}"
