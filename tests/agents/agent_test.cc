@@ -86,8 +86,7 @@ TEST_F(Sessions, WhatAProcessLeavesBehindEndsWithIt) {
     CO_REQUIRE(!all.empty() && all[0].bench && all[0].bench->message);
     const auto grandchild = std::stoi(*all[0].bench->message);
     const auto deadline = std::chrono::steady_clock::now() + 10s;
-    while (::kill(grandchild, 0) == 0 && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::sleep_for(10ms);
+    while (::kill(grandchild, 0) == 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(10ms);
     EXPECT_NE(::kill(grandchild, 0), 0) << "it is there still";
   });
 }
