@@ -132,6 +132,27 @@ TEST(RegionCache, InvalidationTakesEveryRegionThatIsTouched) {
   EXPECT_EQ(later[0].pages, (Pages{20, 10}));
 }
 
+TEST(RegionCache, ABrokenRegionGoesWithItsLastUser) {
+  RegionCache cache{{.pages = 100}, lru()};
+  Lease one, other;
+  perform(cache, {20, 10}, &one);
+  perform(cache, {20, 10}, &other);
+  EXPECT_TRUE(cache.invalidate({25, 1}).empty());
+  EXPECT_TRUE(cache.release(one).empty()) << "the other uses it still";
+  EXPECT_EQ(cache.release(other).size(), 1U);
+}
+
+TEST(RegionCache, WhatIsInUseIsNotMergedAway) {
+  RegionCache cache{{.pages = 100}, lru(), {.overlap = Overlap::merge}};
+  Lease used;
+  perform(cache, {20, 10}, &used);
+  const auto plan = perform(cache, {15, 10});
+  EXPECT_TRUE(plan.evicted.empty());
+  EXPECT_THAT(plan.gaps, ElementsAre(Pages{15, 5})) << "as if nothing were merged";
+  cache.release(used);
+  EXPECT_THAT(perform(cache, {10, 10}).gaps, ElementsAre(Pages{10, 10})) << "now one over all of it";
+}
+
 // Every strategy against books kept page by page.
 TEST(RegionCache, NeverForgetsNorInventsAPage) {
   const auto all_strategies = parse_strategies("all", cost_profiles()).value();
