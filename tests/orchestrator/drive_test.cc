@@ -251,18 +251,22 @@ TEST_F(Drive, AnAgentThatDiesIsWaitedForAndTheRunRepeated) {
     EXPECT_THAT(warning.text, Not(HasSubstr("not as it was before"))) << "the same node came back";
 }
 
-// A few losses in a row end a block; good runs between them do not add up to a row.
-TEST_F(Drive, AgentsThatDieNowAndThenEndNothing) {
-  std::set<std::string> killed;
+// So many tries in a row end a campaign; a good run between them ends the row.
+TEST_F(Drive, ARouterThatIsAskedInVainNowAndThenEndsNothing) {
+  world_.refuses_to_clear = 6;
+  std::string victim;
   world_.behave = [&](const std::string& id) {
-    // Each run's first attempt.
-    const bool kill = id.ends_with("/0") && killed.insert(id).second;
+    const bool kill = world_.started.size() == 2 && victim.empty();
+    if (kill) {
+      victim = id;
+      world_.refuses_to_clear = 6;
+    }
     return Behaviour{.kills_agent = kill};
   };
   const auto outcome = session();
   ASSERT_TRUE(outcome) << outcome.error().message;
   expect_complete();
-  EXPECT_EQ(killed.size(), 8U);
+  EXPECT_EQ(world_.fired["refuses_to_clear"], 12);
 }
 
 TEST_F(Drive, AnAgentThatStaysAwayEndsTheCampaignWhichCanBeResumed) {
