@@ -92,7 +92,11 @@ class Watched : public testing::Test {
         cache_({.pages = 300}, strategy_.policy, strategy_.options,
                [this](const Eviction& one) { handed_over_.push_back(one.pages); }),
         user_(cache_) {
-    auto watch = MappingWatch::open(cache_, [this] { behind_invalidation_(); });
+    auto watch = MappingWatch::open(cache_, [this] {
+      if (!keep_busy_.exchange(false)) return;
+      busy_.set_value();
+      go_on_.get_future().wait();
+    });
     if (watch) watch_ = std::move(*watch);
   }
   void SetUp() override {
@@ -129,7 +133,8 @@ class Watched : public testing::Test {
 
   Strategy strategy_;
   std::vector<Pages> handed_over_;
-  std::function<void()> behind_invalidation_ = [] {};
+  std::atomic<bool> keep_busy_ = false;  // the watch, behind its next invalidation, until go_on_
+  std::promise<void> busy_, go_on_;
   SharedCache cache_;
   SharedCache::User user_;
   std::unique_ptr<MappingWatch> watch_;
@@ -187,14 +192,9 @@ TEST_F(Watched, WhatIsMappedWhereAnotherThreadsMunmapIsUnderWayIsNotTakenForTheO
   const auto second = pages_at(arena_.at(3), Arena::kPages);
   get(first);
   get(second);
-  std::promise<void> busy, go_on;
-  behind_invalidation_ = [&, once = false]() mutable {
-    if (std::exchange(once, true)) return;
-    busy.set_value();
-    go_on.get_future().wait();
-  };
-  arena_.unmap(1, 0, Arena::kPages);  // its event keeps the watch busy
-  busy.get_future().wait();
+  keep_busy_ = true;
+  arena_.unmap(1, 0, Arena::kPages);
+  busy_.get_future().wait();
   EXPECT_TRUE(watch_->settled());
   std::atomic<bool> returned = false;
   std::jthread other{[&] {
@@ -212,7 +212,7 @@ TEST_F(Watched, WhatIsMappedWhereAnotherThreadsMunmapIsUnderWayIsNotTakenForTheO
   EXPECT_NE(stale, kNoRegion) << "the race is there";
   user_.release(stale);
   EXPECT_FALSE(watch_->settled());
-  go_on.set_value();
+  go_on_.set_value();
   watch_->settle();
   EXPECT_EQ(user_.find(second), kNoRegion);
   EXPECT_TRUE(watch_->cover(second)) << "what is covered was forgotten with its mapping";
