@@ -117,7 +117,9 @@ class Account {
       else if (measured->median > 0 && jitter == 0)
         judge(Judgement::no, fmt::format("{:.3g} % {} unasked", 100 * measured->median, share.metric));
     }
-    if (const auto* variation = cell.metric("variation"); variation != nullptr && variation->p99 && jitter == 0)
+    // What is reordered comes without delay: all others are later.
+    if (const auto* variation = cell.metric("variation");
+        variation != nullptr && variation->p99 && jitter == 0 && integer_of(cell.parameters, "reorder") == 0)
       latest_ = std::max(latest_, *variation->p99);
   }
 
