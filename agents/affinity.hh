@@ -1,4 +1,4 @@
-// Which processors a node's workloads run on.
+// The processors that a node's workloads run on.
 #pragma once
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-// Who ran what on this node, and when: one JSON document a line, appended to a file.
+// The audit log of a node, who ran what and when: one JSON document a line, appended to a file.
 #pragma once
 
 #include <boost/describe.hpp>

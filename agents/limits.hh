@@ -1,4 +1,4 @@
-// What a workload process may use of its node, and what is said when it wanted more.
+// Limits on a workload process, and the messages when it reaches one.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ Result<std::optional<std::int64_t>> parse_limit(Kind kind, std::string_view text
 /// For the child between fork and exec; no core dump in any case. Time is the supervisor's business.
 std::vector<ChildLimit> child_limits(const ProcessLimits& limits);
 
-/// What is said of a process that was ended because its time was over.
+/// The message for a process that was ended because its time was over.
 std::string overdue(const ProcessLimits& limits);
 
 /// The limit that a process has met, with the remedy, by the words of its failure and by how it ended; empty where

@@ -1,4 +1,4 @@
-// What all sessions of an agent share.
+// The state that all sessions of an agent share.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -29,7 +29,7 @@ struct AgentOptions {
   Nanoseconds lease = std::chrono::seconds{10};  ///< silence of a controller after which its session ends
   Nanoseconds handshake_timeout = std::chrono::seconds{10};
   Nanoseconds stop_grace = std::chrono::seconds{2};  ///< between SIGTERM and SIGKILL
-  /// How long a start waits for processes of another session to be gone: a resumed campaign may come while the old
+  /// The time that a start waits for processes of another session to be gone: a resumed campaign may come while the old
   /// one's die.
   Nanoseconds handover = std::chrono::seconds{3};
   std::size_t max_pending = 64;  ///< connections that have not proved themselves yet

@@ -26,7 +26,7 @@ namespace {
 
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr int kEventFd = 3;
-/// What the process wrote is in the pipes when it has ended; only a grandchild that holds them open makes us wait.
+/// When the process has ended, all its output is in the pipes; only a grandchild that holds them open makes us wait.
 constexpr std::chrono::milliseconds kDrain{500};
 
 struct Pipe {

@@ -145,7 +145,7 @@ asio::awaitable<Result<Reply>> ControllerSession::answer(Request request) {
     case RequestKind::facts:
       co_return Reply{.facts = observe::node_facts()};
     case RequestKind::clock:
-      co_return Reply{.clock = observe::raw_time()};
+      co_return Reply{.clock = observe::to_ns(observe::raw_time())};
     case RequestKind::start:
       co_return co_await start(std::move(*request.start));
     case RequestKind::connect:

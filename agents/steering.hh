@@ -1,4 +1,4 @@
-// What a workload process that was killed may have left behind.
+// Cleaning up what a killed workload process left in the kernel.
 #pragma once
 
 namespace longhaul::agents {

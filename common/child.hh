@@ -13,7 +13,7 @@
 
 namespace longhaul {
 
-/// How a child ended. Exactly one of the two is set.
+/// The end of a child. Exactly one of the two is set.
 struct ChildExit {
   std::optional<int> code;
   std::optional<int> signal;
@@ -36,9 +36,9 @@ struct ChildOptions {
   bool die_with_parent = true;                   ///< SIGKILL when the spawning THREAD ends (prctl(2))
   bool new_process_group = false;                ///< so that a terminal's Ctrl-C does not reach it
   std::vector<ChildLimit> limits;
-  /// What it executes gains nothing: no_new_privs is set, its inheritable and ambient capabilities are empty.
+  /// The program gains no privilege: no_new_privs is set, its inheritable and ambient capabilities are empty.
   bool gains_nothing = false;
-  /// Where the machine runs out of memory it ends before others (oom_score_adj 1000).
+  /// The kernel ends it before others when memory runs out (oom_score_adj 1000).
   bool expendable = false;
 };
 
@@ -57,7 +57,7 @@ class Child {
   /// Readable when the child has ended (pidfd_open(2)): for poll and Asio.
   int pidfd() const { return pidfd_.get(); }
   void send_signal(int signal) const;
-  /// How it ended, without waiting; empty while it runs.
+  /// Its end, without waiting; empty while it runs.
   std::optional<ChildExit> poll();
   /// Waits at most `timeout`; empty when it still runs then.
   std::optional<ChildExit> wait(std::chrono::milliseconds timeout);

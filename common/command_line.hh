@@ -1,4 +1,4 @@
-// What every program's command line does alike.
+// The common part of every program's command line.
 #pragma once
 
 #include <optional>

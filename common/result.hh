@@ -9,7 +9,7 @@
 
 namespace longhaul {
 
-/// What a program exits with; 0 is success. CLI11's own usage errors are mapped to `usage`.
+/// Exit codes; 0 is success. CLI11's own usage errors are mapped to `usage`.
 enum class ExitCode : int {
   ok = 0,
   failure = 1,       ///< the environment failed: a system call, a lost peer

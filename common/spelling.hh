@@ -1,4 +1,4 @@
-// Who mistypes a word wants to know which one was meant.
+// Suggestions for mistyped words.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Which longhaul this is.
+// The version of this longhaul.
 #pragma once
 
 #include <string>

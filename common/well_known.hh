@@ -19,7 +19,7 @@ inline constexpr const char* kSteeringPipe = "/run/longhaul/steering";
 /// THREAD is as gettid() gives it.
 inline constexpr const char* kTracingPipe = "/run/longhaul/tracing";
 
-/// What registering memory costs as it was measured for this user last (a profile): `longhaul costs --profile` writes
+/// The last measured cost of registering memory of this user (a profile): `longhaul costs --profile` writes
 /// it, `longhaul simulate --cost measured` reads it. Below ${XDG_STATE_HOME:-~/.local/state}.
 inline std::filesystem::path measured_costs() {
   const char* state = std::getenv("XDG_STATE_HOME");

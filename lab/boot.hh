@@ -15,14 +15,14 @@ struct Booted {
   std::vector<Machine> machines;
 };
 
-/// What up() does; leaves nothing behind when it fails.
+/// Starts a lab's machines; leaves nothing behind when it fails.
 Result<Booted> boot(const UpOptions& options);
 
-/// What a VM unpacks: its own files, those of `more` that are its own, the image. Returns the path, in `directory`.
+/// The initrd of a VM: its own files, those of `more` that are its own, the image. Returns the path, in `directory`.
 std::string write_initrd(const std::string& directory, const PlannedMachine& machine, const LabPlan& plan,
                          const std::vector<OverlayFile>& more, const Image& image);
 
-/// What the guests' consoles say about a plan's links. Pure.
+/// The state of a plan's links, from the guests' consoles. Pure.
 struct Crossing {
   std::string client_side, server_side;
   /// Packets that the two interfaces received and sent.

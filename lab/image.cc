@@ -134,7 +134,7 @@ bool kvm_works(const Image& image) {
   std::error_code ignored;
   std::filesystem::remove(console, ignored);
   log::info("KVM {} on this machine", works ? "works" : "does not work, so the lab is emulated");
-  // What cannot be kept is found out again.
+  // Without the file, the next start finds it out again.
   if (auto kept = replace_file(memory, boot + (works ? " yes\n" : " no\n")); !kept)
     log::warn("{}", kept.error().message);
   return works;

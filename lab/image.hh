@@ -15,7 +15,7 @@ struct Image {
   std::string disk;      ///< root file system of whole systems; empty: none, all is in memory
 };
 
-/// Where what can be built again is kept: ${XDG_CACHE_HOME:-~/.cache}/longhaul/lab.
+/// The folder of files that can be built again: ${XDG_CACHE_HOME:-~/.cache}/longhaul/lab.
 std::string cache_directory();
 
 /// Builds what is not cached; `programs` are files. The builder's progress goes to stderr.

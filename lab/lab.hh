@@ -59,7 +59,7 @@ class Lab {
   std::string inventory_path() const;
   /// The first VM that has died, if one has. Cheap: call it whenever a node does not answer.
   std::optional<DeadMachine> dead_machine();
-  /// What the consoles of its VMs said last, to go behind a sentence: for when a node is silent and no VM is dead.
+  /// The last lines of its VMs' consoles, to go behind a sentence: for when a node is silent and no VM is dead.
   std::string console_tails() const;
   /// Ends the VMs and removes every trace. Idempotent.
   void down();

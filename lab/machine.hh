@@ -58,7 +58,7 @@ std::string read_text(const std::string& path);
 /// The last lines of a text, without the empty ones at its end.
 std::string last_lines(std::string text, std::size_t lines = 20);
 
-/// What each of them said last, below a line of its own with its name; begins with a line's end, to go behind a
+/// The last console lines of each, below a line of its own with its name; begins with a line's end, to go behind a
 /// sentence.
 std::string console_tails(const std::vector<Machine>& machines);
 

@@ -30,7 +30,7 @@ tl::unexpected<Error> interrupted() {
   return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
 }
 
-/// Whether there is something to read, or the other side has gone, within a glance.
+/// True if there is something to read, or the other side has gone, within a glance.
 bool readable(const OwnFd& fd) {
   pollfd entry{.fd = fd.get(), .events = POLLIN, .revents = 0};
   return ::poll(&entry, 1, static_cast<int>(kGlance.count())) > 0;
@@ -68,7 +68,7 @@ class Origin::Running {
 
   bool alive() { return !vm_.child.poll(); }
 
-  /// How it ended, if it did.
+  /// Its end, if it has ended.
   std::optional<ChildExit> ended() { return vm_.child.wait(kGlance); }
 
   /// Waits until it serves.

@@ -13,7 +13,7 @@
 
 namespace longhaul::lab {
 
-/// How long a copy may take.
+/// Time limits of a copy.
 struct CopyLimits {
   std::chrono::milliseconds wall = std::chrono::minutes{5};
   std::function<bool()> cancelled = {};  ///< polled; true ends the copy

@@ -45,7 +45,7 @@ Result<SealedImage> seal(const SealOptions& options);
 /// True where a lab's processors would be emulated here: KVM does not work.
 Result<bool> would_be_emulated();
 
-/// Whether the QEMU that it takes is there, or can be built; it is built then.
+/// Makes sure that its QEMU is there: builds it if it is not.
 Result<void> emulator_at_hand();
 
 }  // namespace longhaul::lab

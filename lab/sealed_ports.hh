@@ -1,4 +1,4 @@
-// What a sealed machine and the program inside agree on.
+// Constants that a sealed machine and the program inside share.
 #pragma once
 
 #include <cstdint>

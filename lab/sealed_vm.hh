@@ -18,7 +18,7 @@ inline constexpr unsigned kSealedMegabytes = 1024;
 std::vector<std::string> sealed_hardware(const Emulator& emulator, const ClockOptions& clock, const std::string& kernel,
                                          const std::string& initrd);
 
-/// What a machine says, and what is said about it: files in memory.
+/// Output of a machine and of its QEMU: files in memory.
 struct SealedOutput {
   OwnFd said, console, complaints;
   SealedOutput();
@@ -41,7 +41,7 @@ struct SealedVm {
 /// The number of that socket in QEMU.
 inline constexpr int kControlFd = 6;
 
-/// What the socket is for, and so when QEMU ends, if it is not ended before: with the thread that started it, or when
+/// Use of the socket; it decides when QEMU ends, if it is not ended before: with the thread that started it, or when
 /// the socket is closed.
 enum class Control { qmp, fork_server };
 

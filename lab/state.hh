@@ -1,4 +1,4 @@
-// What is known of the labs of this user between processes: one folder a lab, whose lab.json is written before anything
+// The state of this user's labs between processes: one folder a lab, whose lab.json is written before anything
 // is started, so that whoever comes next can clean up after an owner that was killed.
 #pragma once
 

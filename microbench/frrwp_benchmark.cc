@@ -1,4 +1,4 @@
-// How long a key that has come waits for its write to be posted: the whole share of the engine of conditional writes,
+// Time from a key's arrival to the post of its write: the whole share of the engine of conditional writes,
 // with its thread, its queue of commands and its matcher, over a provider that costs nothing. The peer is the main
 // thread, on another processor: it puts a key into the engine's completion queue and notes when the write is posted.
 //
@@ -23,8 +23,10 @@
 namespace longhaul::workloads::frrwp {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::size_t kLength = 4096;
-constexpr std::int64_t kPatience = 3'600'000'000'000;
+constexpr Nanoseconds kPatience = std::chrono::hours{1};
 
 void pin(int processor) {
   cpu_set_t set;
@@ -50,7 +52,7 @@ class Wire final : public Connection {
   }
   std::uint64_t writes() const { return writes_.load(std::memory_order_acquire); }
   std::uint32_t sends() const { return sends_.load(std::memory_order_acquire); }
-  std::int64_t posted() const { return posted_.load(std::memory_order_relaxed); }
+  observe::RawTime posted() const { return posted_.load(std::memory_order_relaxed); }
 
   // The engine's.
   void post(const Request& request) override {
@@ -100,7 +102,7 @@ class Wire final : public Connection {
   std::atomic<bool> armed_{false};
   alignas(64) std::atomic<std::uint64_t> writes_{0};
   std::atomic<std::uint32_t> sends_{0};
-  std::atomic<std::int64_t> posted_{0};
+  std::atomic<observe::RawTime> posted_{};
   alignas(64) std::uint64_t taken_ = 0;
   std::size_t complete_ = 0;
 };
@@ -116,16 +118,16 @@ Result key_to_post(Engine::Waiting waiting, std::size_t held, std::size_t rounds
   Engine engine{wire, layout, kPatience, waiting};
   pin(0);
   const auto order = [&](Tag tag) { return WriteOrder{tag, {{layout.buffers, kLength, {}}}, layout.buffers, kLength}; };
-  const auto rest = [](std::int64_t nanoseconds) {
-    for (const auto end = observe::raw_time() + nanoseconds; observe::raw_time() < end;) {
+  const auto rest = [](Nanoseconds time) {
+    for (const auto end = observe::raw_time() + time; observe::raw_time() < end;) {
     }
   };
   for (std::size_t i = 0; i < held; ++i) engine.hold(order(1'000'000'000 + static_cast<Tag>(i)));
-  rest(200'000'000);
-  std::vector<std::int64_t> taken;
+  rest(200ms);
+  std::vector<Nanoseconds> taken;
   for (Tag tag = 1; tag <= rounds; ++tag) {
     engine.hold(order(tag));
-    rest(waiting == Engine::Waiting::spin ? 20'000 : 200'000);  // the engine has it, and waits
+    rest(waiting == Engine::Waiting::spin ? 20us : 200us);  // the engine has it, and waits
     Message key{.kind = Kind::stcrw,
                 .tag = tag,
                 .length = kLength,
@@ -144,7 +146,7 @@ Result key_to_post(Engine::Waiting waiting, std::size_t held, std::size_t rounds
   }
   std::sort(taken.begin(), taken.end());
   const auto at = [&](double share) {
-    return static_cast<double>(taken[static_cast<std::size_t>(share * static_cast<double>(taken.size() - 1))]) / 1000;
+    return ratio(taken[static_cast<std::size_t>(share * static_cast<double>(taken.size() - 1))], 1us);
   };
   return {at(0.5), at(0.99), at(1)};
 }

@@ -165,7 +165,7 @@ class NoAdapter final : public Registrar {
   int remove(Handle) override { return 0; }
 };
 
-// What a live workload does for a request that hits: a lease and its end. range(0): whether mappings are watched, 2:
+// A request of a live workload that hits: a lease and its end. range(0): whether mappings are watched, 2:
 // and other threads may unmap.
 void lease(benchmark::State& state) {
   constexpr std::size_t kRegions = 1024;

@@ -1,4 +1,4 @@
-// What a node is: filled by observe, carried by the agents, kept in the store once per distinct content.
+// Facts about a node: read by observe, carried by the agents, kept in the store once per distinct content.
 #pragma once
 
 #include <boost/describe.hpp>

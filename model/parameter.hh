@@ -56,22 +56,22 @@ struct WorkloadSpec {
   std::vector<MetricSpec> metrics;  ///< the first is the headline: plotted and judged for precision
   std::vector<Role> roles;          ///< client and server; or local alone: one process on one node, without a peer
   std::vector<std::string> transports = transport_names();  ///< that it may run over; empty: it has no transport
-  /// Which capability the transport must have for these parameters; empty: any transport does.
+  /// Capabilities that the transport must have for these parameters; empty: any transport does.
   std::function<std::vector<Capability>(const Parameters&)> needs;
   std::string plot_axis;  ///< default x axis of its plot: a parameter's name
   /// Optional: the headline metric that theory gives for these parameters, in its base unit.
   std::function<std::optional<double>(const Parameters&)> predict;
-  /// Where no parameter `duration` says it: how long the window stays open, roughly and on a slow machine.
+  /// Estimate of the window's length on a slow machine, for workloads without a parameter `duration`.
   std::function<Nanoseconds(const Parameters&)> lasts = {};
   /// A window that is shorter than asked gives the same answer, if by fewer samples: by a virtual clock it is
   /// shortened.
   bool window_may_shrink = true;
 };
 
-/// Whether it is one process on one node: no peer, no path, no WAN.
+/// True if it is one process on one node: no peer, no path, no WAN.
 bool is_local(const WorkloadSpec& spec);
 
-/// Whether it means anything on this transport.
+/// True if it means anything on this transport.
 bool applies(const ParameterSpec& spec, std::string_view transport);
 
 /// Finds by name; nullptr when there is none.

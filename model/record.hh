@@ -21,7 +21,7 @@ BOOST_DESCRIBE_ENUM(Kind, duration, size, rate, fraction, count, flag, choice)
 BOOST_DESCRIBE_ENUM(Role, client, server, router, local)
 BOOST_DESCRIBE_ENUM(Better, lower, higher, neither)
 
-/// How a run ended. limited: by window, queue or time-out; refused: the WAN was not as asked.
+/// The outcome of a run. limited: by window, queue or time-out; refused: the WAN was not as asked.
 enum class Status { ok, limited, unsupported, refused, failed };
 BOOST_DESCRIBE_ENUM(Status, ok, limited, unsupported, refused, failed)
 
@@ -45,7 +45,7 @@ struct Metric {
 };
 BOOST_DESCRIBE_STRUCT(Metric, (), (value, samples, distribution, raw))
 
-/// What the transport really used on this node.
+/// Facts about the transport as it was used on this node.
 struct TransportFacts {
   std::string transport;  ///< tcp, rdma
   std::string provider;   ///< kernel, rxe, siw ...
@@ -85,7 +85,7 @@ BOOST_DESCRIBE_STRUCT(CpuUse, (),
                       (wall, node_user, node_nice, node_system, node_irq, node_softirq, node_steal, node_idle,
                        process_user, process_system, process_cycles, process_polling))
 
-/// What one bench process emits at its end.
+/// The result of one bench process.
 struct NodeRecord {
   int schema = kRecordSchema;
   std::string workload;

@@ -11,7 +11,7 @@
 
 namespace longhaul {
 
-/// Where an end node meets a measured path.
+/// An end node's interface to a measured path.
 struct Attachment {
   std::string path;  ///< wan or lan
   std::string netdev;

@@ -1,4 +1,4 @@
-// What moves the data: the transports by name, and what each offers at best. Pure data: campaigns, agents, the catalog
+// The transports by name, and the capabilities that each offers at best. Pure data: campaigns, agents, the catalog
 // and reports go by it. The code behind a transport is workloads/transport/<name>; docs/adding-a-transport.md.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace longhaul {
 
-/// What a transport offers, and a workload or one of its parameters may need.
+/// An ability of a transport that a workload or one of its parameters may need.
 enum class Capability {
   stream,                ///< bytes in order, without message boundaries
   send_receive,          ///< messages into receives that the peer has posted
@@ -34,20 +34,20 @@ struct TransportSpec {
   /// The one driver behind it, for all links (any_link). Empty: a cell names one (axis provider), and is measured on
   /// that driver's devices.
   std::string provider = {};
-  /// What no device of a driver has although the transport offers it.
+  /// Capabilities that a driver's devices lack although the transport offers them.
   std::map<std::string, std::vector<Capability>, std::less<>> lacking = {};
 };
 
 /// All transports, the baseline first.
 const std::vector<TransportSpec>& transports();
 
-/// Whether a comparison is against it: the others are its challengers.
+/// True if a comparison is against it: the others are its challengers.
 bool is_baseline(std::string_view transport);
 
 /// By name; nullptr when there is none.
 const TransportSpec* find_transport(std::string_view name);
 
-/// Whether some device of this transport has it. False for a name that is no transport's.
+/// True if some device of this transport has it. False for a name that is no transport's.
 bool offers(std::string_view transport, Capability capability);
 
 /// All of them, or those that offer something: for lists of choices and messages.

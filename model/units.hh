@@ -13,6 +13,11 @@ namespace longhaul {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
+/// The number of times `unit` goes into `time`.
+inline double ratio(Nanoseconds time, Nanoseconds unit) {
+  return static_cast<double>(time.count()) / static_cast<double>(unit.count());
+}
+
 struct Bytes {
   std::int64_t count = 0;
   auto operator<=>(const Bytes&) const = default;
@@ -31,7 +36,7 @@ struct Ppm {
 /// Bytes that a link holds in `time`, rounded up: rate x time / 8. The bandwidth-delay product when `time` is a RTT.
 Bytes bytes_in_flight(BitRate rate, Nanoseconds time);
 
-/// What a value measures, and so how it is spelt. Base units in brackets.
+/// The physical kind of a value; it decides its spelling. Base units in brackets.
 enum class Kind {
   duration,  ///< [ns]     5ms, 1.5us, 2s, 0
   size,      ///< [byte]   64B, 16KiB, 4MiB, 1kB; a bare number is bytes

@@ -1,4 +1,4 @@
-// What a virtual clock was made of: QEMU counting instructions instead of reading the host's clock. Equal members give
+// The settings of a virtual clock: QEMU counting instructions instead of reading the host's clock. Equal members give
 // equal figures, bit by bit.
 #pragma once
 

@@ -10,7 +10,7 @@ namespace longhaul::observe {
 
 using Counters = std::map<std::string, double>;
 
-/// What a TCP connection has counted since its start: segments, retransmissions, bytes, time limited by each window.
+/// Counters of a TCP connection since its start: segments, retransmissions, bytes, time limited by each window.
 /// Throws std::system_error when `fd` is not a TCP socket.
 Counters tcp_counters(int fd);
 
@@ -21,8 +21,8 @@ Counters tcp_gauges(int fd);
 /// One file each: takes up to a millisecond on an emulated processor.
 Counters rdma_counters(const std::string& device, int port = 1);
 
-/// How often TCP has run short of memory in this network namespace (tcp_mem, tcp(7)); each time every window shrinks to
-/// a few segments, and grows again slowly. 0 where the kernel does not tell.
+/// The number of times that TCP has run short of memory in this network namespace (tcp_mem, tcp(7)); each time
+/// every window shrinks to a few segments, and grows again slowly. 0 where the kernel does not tell.
 std::int64_t tcp_memory_pressures();
 /// The same from the text of /proc/net/netstat. Pure.
 std::int64_t tcp_memory_pressures(std::string_view netstat);

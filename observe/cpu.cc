@@ -76,7 +76,7 @@ CpuSample sample_cpu() {
   sample.process_user = nanoseconds(usage.ru_utime);
   sample.process_system = nanoseconds(usage.ru_stime);
   if (polling().used()) sample.polling = polling();
-  sample.time = raw_time();
+  sample.time = to_ns(raw_time());
   return sample;
 }
 

@@ -41,7 +41,7 @@ Result<std::map<int, CpuTimes>> parse_proc_stat(std::string_view text, std::int6
 /// Throws std::system_error when /proc/stat cannot be read.
 CpuSample sample_cpu();
 
-/// What was used between two samples, summed over `cpus` (empty: all processors that are in both).
+/// Processor time used between two samples, summed over `cpus` (empty: all processors that are in both).
 CpuUse cpu_use(const CpuSample& start, const CpuSample& stop, const std::vector<int>& cpus = {});
 
 }  // namespace longhaul::observe

@@ -16,7 +16,7 @@
 namespace longhaul::observe {
 namespace {
 
-// What changes how TCP or RDMA behaves, or how this machine keeps time and schedules.
+// Settings that change the behaviour of TCP or RDMA, timekeeping or scheduling.
 constexpr std::array kSysctls = {
     "kernel.sched_autogroup_enabled",
     "kernel.sched_rt_runtime_us",

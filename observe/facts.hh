@@ -1,4 +1,4 @@
-// What a node is. Reads, never changes; whatever cannot be read stays empty.
+// Reads the facts of a node. Changes nothing; facts that cannot be read stay empty.
 #pragma once
 
 #include <map>

@@ -12,7 +12,7 @@ namespace longhaul::observe {
 /// The processors that a mask of /proc and /sys names ("3", "ff,00000001"), ascending. What is no mask names none.
 std::vector<int> parse_cpu_mask(std::string_view text);
 
-/// Where packets that `netdev` receives are processed, as far as it is steered (receive packet steering: rps_cpus of
+/// The processors to which packets that `netdev` receives are steered (receive packet steering: rps_cpus of
 /// its queues); empty: wherever they happen to arrive - between interfaces of one machine on the sender's processor.
 std::vector<int> receive_processors(const std::string& netdev);
 

@@ -12,7 +12,7 @@ void Polling::time_it() {
     begun_ = now;
     return;
   }
-  const auto took = std::max<std::int64_t>(now - begun_, 1);
+  const auto took = std::max<std::int64_t>((now - begun_).count(), 1);
   fastest_ = timed_ == 0 ? took : std::min(fastest_, took);
   ++timed_;
 }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "observe/clock.hh"
+
 namespace longhaul::observe {
 
 /// Rounds are counted, not timed: a clock in each would be dearer than the round. What a round takes is timed a few
@@ -22,7 +24,7 @@ class Polling {
     used_ = true;
   }
 
-  /// Whether this process polls, or could: its loop has run.
+  /// True if this process polls, or could: its loop has run.
   bool used() const { return used_; }
   /// ns since this one was copied as `earlier`; 0 as long as nothing tells what a round takes.
   std::int64_t spent_since(const Polling& earlier) const {
@@ -36,7 +38,7 @@ class Polling {
 
   std::uint64_t rounds_ = 0;
   std::int64_t row_ = 0;
-  std::int64_t begun_ = 0;
+  RawTime begun_;
   std::int64_t fastest_ = 0;  // of kTo - kFrom rounds, ns
   int timed_ = 0;
   bool used_ = false;

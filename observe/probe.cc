@@ -80,7 +80,7 @@ Result<ProbeSender> ProbeSender::open(const std::string& local, const std::strin
 }
 
 bool ProbeSender::send() {
-  const auto now = static_cast<std::uint64_t>(raw_time());
+  const auto now = static_cast<std::uint64_t>(to_ns(raw_time()));
   const auto bytes = encode_probe({.session = session_, .sequence = sent(), .sender_time = now});
   sent_at_.push_back(now);
   return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
@@ -90,7 +90,7 @@ void ProbeSender::receive() {
   std::array<char, kProbeSize + 1> buffer;
   for (;;) {
     const auto n = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
-    const auto now = static_cast<std::uint64_t>(raw_time());
+    const auto now = static_cast<std::uint64_t>(to_ns(raw_time()));
     if (n < 0) {
       // ECONNREFUSED reports that an earlier probe found no echo; others may be waiting behind it.
       if (errno == ECONNREFUSED || errno == EINTR) continue;

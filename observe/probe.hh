@@ -22,7 +22,7 @@ inline constexpr std::size_t kProbeSize = 64;      ///< UDP payload, bytes
 inline constexpr std::string_view kProbeMagic = "LHPB";
 inline constexpr std::uint8_t kProbeVersion = 1;
 
-/// Where the fields stand in the payload; integers are big-endian, the rest is zero. For capture filters.
+/// Offsets of the fields in the payload; integers are big-endian, the rest is zero. For capture filters.
 namespace probe_offset {
 inline constexpr std::size_t magic = 0;
 inline constexpr std::size_t version = 4;

@@ -1,4 +1,4 @@
-// What a program proves itself with, and a TLS 1.3 context made of it.
+// A program's certificate and key, and a TLS 1.3 context made of it.
 #pragma once
 
 #include <openssl/ssl.h>

@@ -1,4 +1,4 @@
-// What a certificate says about its holder: a role and a name.
+// The holder of a certificate: a role and a name.
 #pragma once
 
 #include <boost/describe.hpp>

@@ -47,7 +47,7 @@ struct IssuedCertificate {
   bool expired = false;
   bool revoked = false;
 };
-/// What the directory holds, sorted by file name.
+/// All certificates in the directory, sorted by file name.
 Result<std::vector<IssuedCertificate>> pki_list(const std::filesystem::path& directory);
 
 }  // namespace longhaul::agents

@@ -1,4 +1,4 @@
-// What controllers and agents say to each other: JSON documents, one a frame (common/frame.hh), over TLS 1.3.
+// The messages between controllers and agents: JSON documents, one a frame (common/frame.hh), over TLS 1.3.
 //
 //   agent: Hello, when the handshake has proved that the peer is a controller
 //   controller: Request, each with its own id       agent: Reply with that id, in any order; RunEvents in between
@@ -133,7 +133,7 @@ struct Reply {
 };
 BOOST_DESCRIBE_STRUCT(Reply, (), (id, failure, facts, clock, probe, degen))
 
-/// What happens to a run. The last event of a run has `exit`, and before it there was exactly one bench event of kind
+/// One event of a run. The last event of a run has `exit`, and before it there was exactly one bench event of kind
 /// record, unsupported or failed (the agent makes the last where the process ended without one).
 struct RunEvent {
   std::string run_id;

@@ -24,7 +24,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
  public:
   using Tcp = boost::asio::ip::tcp;
 
-  /// What is queued and not yet taken by the peer may reach this; then the connection is closed.
+  /// Limit of the bytes that are queued and not yet taken by the peer; beyond it the connection is closed.
   static constexpr std::size_t kMaxOutbox = std::size_t{64} << 20;
 
   /// `max_frame`: the longest frame that is taken from the peer, bytes.

@@ -19,7 +19,7 @@ inline constexpr std::string_view kDefaultSocket = "/run/degen/degen.sock";
 
 /// A holder from whom neither request nor heartbeat came for this long loses its impairment.
 inline constexpr std::chrono::milliseconds kLease{5000};
-/// How often a holder should send a heartbeat when it has nothing else to say.
+/// Interval of a holder's heartbeats when it sends nothing else.
 inline constexpr std::chrono::milliseconds kHeartbeat{1000};
 /// Longest request that degen takes, bytes.
 inline constexpr std::size_t kMaxRequest = 64 * 1024;

@@ -10,7 +10,7 @@
 
 namespace longhaul::degen {
 
-/// What a plan's objects leave behind if nobody takes them away.
+/// The kernel objects of a plan, to be removed after a crash.
 struct Footprint {
   std::vector<std::string> interfaces;  ///< whose root qdisc is degen's
   bool table = false;                   ///< degen's nft table is there
@@ -18,7 +18,7 @@ struct Footprint {
 
 struct Planner {
   std::string name;
-  /// Whether the engine can do what is asked; the refusal names engine and axis.
+  /// Refuses what the engine cannot do; the refusal names engine and axis.
   Result<void> (*check)(const Impairment& impairment);
   Footprint (*footprint)(const ImpairmentPlan& plan);
 };
@@ -30,7 +30,7 @@ const Planner& planner(std::string_view engine);
 
 std::vector<std::string> engine_names();
 
-/// Whether there is this engine, and whether it can do what is asked.
+/// Refuses an unknown engine, and what the engine cannot do.
 Result<void> check_engine(const Impairment& impairment, std::string_view engine);
 
 /// make_plan for what check_engine does not refuse.

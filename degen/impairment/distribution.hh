@@ -1,5 +1,5 @@
-// How jitter spreads: tables of the inverse distribution, in the form that netem takes and nfqueue draws from as well,
-// so that both engines mean the same by one name.
+// Distributions of jitter: tables of the inverse distribution, in the form that netem takes and nfqueue draws from as
+// well, so that both engines mean the same by one name.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What any engine needs to know to impair packets: by which interfaces they leave, and what becomes of them there.
+// A plan of impairment for any engine: the interfaces by which packets leave, and their treatment there.
 // Pure. An engine's own planner (degen/engines/<name>/plan) makes its kernel objects of it.
 #pragma once
 
@@ -23,12 +23,12 @@ struct Interface {
 struct Sides {
   std::vector<Interface> client;
   std::vector<Interface> server;
-  /// Where packets of this way leave the router.
+  /// The interfaces by which packets of this way leave the router.
   const std::vector<Interface>& egress(Way way) const { return way == Way::forward ? server : client; }
   const std::vector<Interface>& ingress(Way way) const { return way == Way::forward ? client : server; }
 };
 
-/// How late the engine releases packets; taken off the delay that it is told.
+/// Mean lateness of the engine's releases; taken off the delay that it is told.
 struct Lateness {
   Nanoseconds forward{0};
   Nanoseconds back{0};

@@ -1,4 +1,4 @@
-// What a WAN does to packets, one way per direction. Pure. The axes are the one declaration from which the CLI's
+// The impairment of packets by a WAN, for each direction. Pure. The axes are the one declaration from which the CLI's
 // options, campaign validation, the agents' whitelist and the record derive.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace longhaul::degen {
 /// The two ways through the router. forward: client to server.
 enum class Way { forward, back };
 
-/// How a packet's delay spreads round `delay`.
+/// The distribution of a packet's delay round `delay`.
 enum class Distribution {
   uniform,  ///< between delay - jitter and delay + jitter
   normal,   ///< jitter is the standard deviation; cut at 4 of them

@@ -1,4 +1,4 @@
-// What degen has learnt about this machine: how late each engine is, and how long packets take through the router when
+// Measured properties of this machine: how late each engine is, and how long packets take through the router when
 // nothing is applied. Pure, with its JSON.
 #pragma once
 

@@ -26,7 +26,7 @@ std::span<const sock_filter> probe_filter();
 /// The probe in an IP packet; empty when there is none.
 std::optional<observe::ProbePacket> probe_in_packet(std::string_view packet);
 
-/// What a packet on an interface of `side` (true: client side) tells: which way it goes, and whether it leaves or
+/// Reads a captured packet on an interface of `side` (true: client side): which way it goes, and whether it leaves or
 /// arrives.
 Sighting sighting_of(bool client_side, bool outgoing, const observe::ProbePacket& probe, Nanoseconds time);
 

@@ -1,4 +1,4 @@
-// What degen does about requests, lost clients and the passing of time. No I/O of its own but the run directory's
+// degen's reactions to requests, lost clients and time. No I/O of its own but the run directory's
 // files: engines, sightings and the time come from outside.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What degen has put, or is about to put, into the kernel, written under the run directory BEFORE the kernel is
+// The record of what degen puts into the kernel, written under the run directory BEFORE the kernel is
 // touched: after a kill -9 the next start reads it and clears.
 #pragma once
 
@@ -25,7 +25,7 @@ struct Ownership {
 };
 BOOST_DESCRIBE_STRUCT(Ownership, (), (version, pid, engine, holder, interfaces, table))
 
-/// What a plan will own.
+/// The kernel objects that a plan will own.
 Ownership ownership_of(const ImpairmentPlan& plan, const std::string& holder);
 
 std::string to_json(const Ownership& ownership);

@@ -331,7 +331,7 @@ std::vector<Service> services(const GuestView& view) {
   if (!ends_of(residents(view)).empty()) out.push_back({"tracing", tracing_script()});
   for (const PlannedNode* node : residents(view)) {
     if (node->role == Role::router && has(view, "degen"))
-      // What it creates there belongs to the agents' group.
+      // Files that it creates there belong to the agents' group.
       out.push_back(
           {"degen",
            keep_alive(
@@ -356,7 +356,7 @@ std::string ready_script(const GuestView& view) {
   const bool router_here =
       std::ranges::any_of(nodes, [](const PlannedNode* node) { return node->role == Role::router; });
 
-  // Who sends: the clients. In full the others may not be up yet, so they try until they get through.
+  // The clients send. In full the others may not be up yet, so they try until they get through.
   for (const PlannedLink& link : view.plan->links) {
     const bool ours =
         std::ranges::any_of(ends_of(nodes), [&](const LinkEnd& end) { return end.address == link.source; });

@@ -1,5 +1,5 @@
-// What a lab VM does after its kernel has started, as text: the setup script that /init reads, the services that init
-// keeps alive, the proof that traffic crosses the router. Pure. Forks are dear under emulation, hence the batches.
+// The programs of a lab VM after its kernel has started, as text: the setup script that /init reads, the services that
+// init keeps alive, the proof that traffic crosses the router. Pure. Forks are dear under emulation, hence the batches.
 #pragma once
 
 #include <string>
@@ -21,13 +21,13 @@ struct GuestView {
 /// All files written for that VM: /etc/longhaul/setup, ready, services, node environments, /etc/inittab.
 std::vector<OverlayFile> guest_files(const GuestView& view);
 
-/// What `longhaul lab exec` runs there: a command in the node's view, told where it stands.
+/// The script of `longhaul lab exec`: a command in the node's view, told where it stands.
 std::string node_script(const GuestView& view, const PlannedNode& node);
 
 /// The MAC of a VM's control interface in full, where interfaces are told apart by it.
 inline constexpr const char* kControlMac = "02:6c:68:00:00:01";
 
-/// What a guest says on its console, for the host to read.
+/// Lines on a guest's console for the host to read.
 inline constexpr const char* kReadyLine = "longhaul: ready";
 /// Followed by the two interfaces of the router and the packets that each received and sent.
 inline constexpr const char* kCrossedWord = "longhaul: crossed ";

@@ -68,7 +68,7 @@ void add_group(YAML::Emitter& out, const LabPlan& plan, const char* name, Role r
   out << YAML::EndMap << YAML::EndMap;
 }
 
-/// What Ansible needs to reach bare systems, and the collection to make a testbed of them.
+/// Variables with which Ansible reaches bare systems, and those of the collection that prepares them.
 void add_system_vars(YAML::Emitter& out, const InventoryOptions& options) {
   add(out, "ansible_user", "root");
   add_text(out, "ansible_ssh_private_key_file", options.directory + "/id_ed25519");

@@ -1,4 +1,4 @@
-// What a lab consists of: machines, nodes, links, the files of each guest. Data only: lab/plan/topology decides it,
+// The plan of a lab: machines, nodes, links, the files of each guest. Data only: lab/plan/topology decides it,
 // lab/plan/guest says what runs in a machine, lab/boot carries it out.
 #pragma once
 

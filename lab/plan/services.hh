@@ -1,4 +1,4 @@
-// What only root may do and a lab VM does for its agents: shell scripts that read lines from a named pipe, which the
+// Services of a lab VM that need root, for its agents: shell scripts that read lines from a named pipe, which the
 // agents' group may write to. A line that is not as it should be is left unanswered.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What a whole Debian system of the lab has before the collection comes: a name, its network interfaces with their
-// addresses, as the owner of a machine would have configured them. No routes, no RDMA, nothing of longhaul. Pure.
+// The state of a whole Debian system of the lab before the collection is applied: a name, its network interfaces with
+// their addresses, as the owner of a machine would have configured them. No routes, no RDMA, nothing of longhaul. Pure.
 #pragma once
 
 #include <vector>

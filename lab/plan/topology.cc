@@ -82,7 +82,7 @@ void add(std::vector<std::string>& arguments, std::initializer_list<std::string>
   arguments.insert(arguments.end(), more);
 }
 
-/// What every VM has: no default devices, a console that goes to a file, the control network.
+/// Arguments common to every VM: no default devices, a console that goes to a file, the control network.
 std::vector<std::string> common_arguments(const PlanOptions& options, const std::string& name, const Hardware& hardware,
                                           const std::string& forwards) {
   std::vector<std::string> arguments;

@@ -1,4 +1,4 @@
-// Which machines, links and addresses a lab has, and the QEMU command lines, decided before anything is touched. Pure:
+// Plans a lab: machines, links, addresses and the QEMU command lines, decided before anything is touched. Pure:
 // options in, plan out.
 #pragma once
 
@@ -33,10 +33,10 @@ struct PlanOptions {
 /// certificate from /etc/longhaul/agent-<node>.pem and .key, the CA from /etc/longhaul/ca.pem.
 std::vector<std::string> node_names(unsigned clients);
 
-/// What the kernel of every guest is told.
+/// The kernel command line of every guest.
 const char* kernel_arguments();
 
-/// How many free TCP ports of the host a plan takes.
+/// The number of free TCP ports of the host that a plan takes.
 unsigned ports_needed(Topology topology, unsigned clients);
 
 LabPlan make_plan(const PlanOptions& options);

@@ -11,15 +11,15 @@
 
 namespace longhaul::orchestrator {
 
-/// What a campaign may say: the axes that every cell has, degen's, and the workloads.
+/// The words of a campaign: the axes that every cell has, degen's, and the workloads.
 struct Vocabulary {
   std::vector<ParameterSpec> common;
   std::vector<ParameterSpec> impairment;
   std::vector<WorkloadSpec> workloads;
 };
 
-/// How often a cell is run: min times, then until the half width of its median's 95 % interval is at most `precision`
-/// of the median, at most max times.
+/// The rule of repetition of a cell: min times, then until the half width of its median's 95 % interval is at most
+/// `precision` of the median, at most max times.
 struct RepeatRule {
   int min = 6;
   int max = 6;

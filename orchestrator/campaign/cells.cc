@@ -20,7 +20,7 @@ std::string spelt(const std::vector<std::string>& transports) {
   return text;
 }
 
-// What is wrong with the combination as a whole; empty: nothing.
+// The error of the combination as a whole; empty: none.
 std::string contradiction(const Experiment& experiment, const Parameters& parameters) {
   const auto& transports = experiment.workload.transports;
   if (transports.empty()) return {};

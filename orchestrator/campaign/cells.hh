@@ -20,10 +20,10 @@ struct CampaignCell {
       unsupported;  ///< why no device of this provider, or this engine, can do it, known without trying; empty: try
 };
 
-/// What runs in this cell.
+/// The workload of this cell.
 const WorkloadSpec& workload_of(const Campaign& campaign, const CampaignCell& cell);
 
-/// How many combinations the campaign asks for, before any is made; capped at 2^62.
+/// The number of combinations that the campaign asks for, before any is made; capped at 2^62.
 std::int64_t count_combinations(const Campaign& campaign);
 
 /// The cells in the file's order, each once: an axis that does not apply to a transport is left out, and what is equal

@@ -10,7 +10,7 @@
 
 namespace longhaul::orchestrator {
 
-/// Where in a file, both from 1.
+/// A position in a file, both from 1.
 struct FilePosition {
   int line = 0;
   int column = 0;

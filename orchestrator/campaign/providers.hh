@@ -1,4 +1,4 @@
-// What is known about RDMA providers without asking a device.
+// Properties of RDMA providers that need no device.
 #pragma once
 
 #include <string>

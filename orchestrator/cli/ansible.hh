@@ -8,10 +8,10 @@
 
 namespace longhaul::orchestrator {
 
-/// Whether an inventory is more than one plain YAML file: another format, or variables in folders beside it.
+/// True if an inventory is more than one plain YAML file: another format, or variables in folders beside it.
 bool needs_ansible(const std::string& path);
 
-/// What `ansible-inventory --list` prints for it. Refuses where that program is missing or refuses.
+/// The output of `ansible-inventory --list` for it. Refuses where that program is missing or refuses.
 Result<std::string> list_inventory(const std::string& path);
 
 /// That, as the JSON that testbed_from_inventory() takes: groups flattened, each host with what concerns us. Pure.

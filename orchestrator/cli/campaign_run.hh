@@ -1,4 +1,4 @@
-// What the ways to run a campaign share: what was asked for, the campaign understood, the manifest, how it ended.
+// The common part of all ways to run a campaign: options, the campaign, the manifest, the end.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace longhaul::orchestrator {
 
-/// What `longhaul run` was asked for.
+/// The options of `longhaul run`.
 struct RunOptions {
   std::string campaign;
   bool lab = false;
@@ -41,7 +41,7 @@ Result<RunPlan> plan_of(const std::string& path, std::string text);
 /// The same of a file.
 Result<RunPlan> read_plan(const std::string& path);
 
-/// How one lab's or one testbed's part of the campaign ended.
+/// The end of one lab's or one testbed's part of the campaign.
 struct CampaignSession {
   Result<void> outcome;
   std::int64_t made = 0;  ///< runs

@@ -9,7 +9,7 @@
 namespace longhaul::orchestrator {
 namespace {
 
-// What a node is, without where its agent listens today.
+// A testbed without the ports where its agents listen today.
 Testbed essence(Testbed testbed) {
   testbed.ca.clear();
   testbed.cert.clear();

@@ -29,13 +29,13 @@ struct RunDirectory {
 Result<RunDirectory> open_directory(const std::string& path, bool resume, const Campaign& campaign,
                                     std::optional<std::uint64_t> seed);
 
-/// Whether open_directory(path, false, ...) would be refused, without making anything.
+/// Refuses as open_directory(path, false, ...) would, without making anything.
 Result<void> check_new(const std::string& path);
 
 /// All cells of the campaign, or those of which a run was made: a share makes no others.
 enum class Counted { all, tried };
 
-/// Whether the directory's cells are all ok, limited or unsupported, and how many are what.
+/// The numbers of the directory's cells by status, and if all are ok, limited or unsupported.
 std::vector<std::pair<Status, std::int64_t>> count_cells(const results::Summary& summary,
                                                          Counted counted = Counted::all);
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What there is of all parts together.
+// The content of all parts together.
 struct Whole {
   std::optional<Manifest> manifest;
   std::map<std::string, NodeFacts> facts;  // by digest
@@ -23,7 +23,7 @@ struct Whole {
   std::map<std::string, std::size_t> known;  // run id -> of runs
 };
 
-// What two parts must have in common.
+// Checks that two parts belong to one campaign.
 Result<void> check_alike(const Manifest& first, const Manifest& other) {
   if (!first.virtual_clock || !other.virtual_clock)
     return refuse("it was measured by the host's clock: only parts by a virtual clock are one campaign");
@@ -76,7 +76,7 @@ Result<void> add_part(Whole& whole, const std::string& directory) {
       whole.runs.push_back(std::move(run));
       continue;
     }
-    // What was not measured has only times of the host's.
+    // Records without a measurement have only times of the host's.
     const auto& there = whole.runs[found->second];
     if (run.nodes.empty() && there.nodes.empty()) continue;
     if (const auto where = results::first_difference(there, run); !where.empty())

@@ -32,7 +32,7 @@ namespace json = boost::json;
 // Emulated machines hang now and then: a campaign of an hour should not end by it.
 constexpr int kLabs = 4;
 
-// What would be done, without doing it.
+// Prints the plan and runs nothing.
 int show_plan(const RunPlan& plan, bool as_json) {
   std::vector<PlannedRun> runs;
   for (std::size_t i = 0; i < plan.cells.size(); ++i)
@@ -103,7 +103,7 @@ Result<void> drive(Driver& driver, boost::asio::io_context& io) {
   });
   boost::asio::co_spawn(io, pass_on_interrupts(driver, over), boost::asio::detached);
   io.run();
-  // What is still seen off hears of the closed connections.
+  // Handlers that still wait learn that the connections are closed.
   io.restart();
   io.run_for(std::chrono::milliseconds{150});
   if (broken) std::rethrow_exception(broken);
@@ -178,7 +178,7 @@ std::optional<std::string> clock_of(const std::optional<RunDirectory>& directory
   return directory->manifest->virtual_clock ? kVirtualClock : kHostClock;
 }
 
-// Which clock, and everything that hangs on it.
+// Chooses the clock and sets all that depends on it.
 Result<void> set_clock(RunOptions& options, RunPlan& plan, const std::optional<RunDirectory>& directory, Sink& sink) {
   auto clock = settle_clock(
       {.asked = options.clock, .lab = options.lab, .topology = options.topology, .begun = clock_of(directory)});

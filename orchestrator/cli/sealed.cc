@@ -13,7 +13,7 @@
 namespace longhaul::orchestrator {
 namespace {
 
-// What an emulated second takes at the most, and what starting takes on a machine that does much else.
+// Limits of the host's time for an emulated second, and for a start on a busy machine.
 constexpr std::int64_t kWallPerVirtual = 60;
 constexpr auto kWallGrace = std::chrono::minutes{5};
 

@@ -9,7 +9,7 @@
 
 namespace longhaul::orchestrator {
 
-/// Which clock a campaign goes by: what was asked for, what it was begun with, what this machine is. Pure.
+/// The facts that decide a campaign's clock: the option, the clock it was begun with, this machine. Pure.
 struct ClockQuestion {
   std::string asked;                 ///< host, virtual; empty: not said
   bool lab = false;                  ///< a lab of ours, no inventory
@@ -43,7 +43,7 @@ std::vector<std::string> shard_commands(const RunOptions& options);
 /// 0: one a processor.
 std::size_t labs_or_all(std::size_t asked);
 
-/// What a record, and a manifest, tells of it.
+/// Its clock, for a record and a manifest.
 VirtualClock clock_of(const lab::SealedImage& image);
 VirtualTestbed testbed_clock_of(const lab::SealedImage& image);
 

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What --out names; empty: nothing is written.
+// The value of --out; empty: nothing is written.
 std::string out_of(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i].starts_with("--out=")) return words[i].substr(6);
@@ -40,7 +40,7 @@ std::string command_of(const std::vector<std::string>& words) {
   return text;
 }
 
-// What the bench found, as page and as records.
+// Writes the bench's findings as a page and as records.
 int keep(const std::string& out, const results::Simulated& simulated) {
   const auto page = results::write_simulation_page(out);
   if (!page) return report_error(page.error());

@@ -25,7 +25,7 @@ struct Options {
   bool as_json = false;
 };
 
-// What is made again keeps nothing.
+// A repetition for comparison keeps no record.
 class NoJournal : public Journal {
  public:
   Result<std::string> add_facts(const NodeFacts&) override { return std::string{}; }

@@ -1,4 +1,4 @@
-// What happens in a campaign, typed; terminal and JSON lines are sinks of it.
+// Events of a campaign, typed; terminal and JSON lines are sinks of it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What driving a campaign needs of the outside: nodes that obey. Narrow, so that the driver runs
+// The driver's interface to nodes. Narrow, so that the driver runs
 // against doubles in its tests.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What is wrong with a testbed, from what its nodes tell: before any cell runs. Pure.
+// Diagnoses a testbed from its nodes' answers, before any cell runs. Pure.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace longhaul::orchestrator {
 
-/// What a node answered.
+/// A node's answer.
 struct Examined {
   std::optional<std::string> unreachable;  ///< why; then nothing else is known
   NodeFacts facts;
   std::optional<std::string> degen;  ///< of a router: why its degen does not answer
 };
 
-/// Whether packets go from a client's attachment to a server's and back.
+/// True if packets go from a client's attachment to a server's and back.
 struct TriedPath {
   std::string client;  ///< node names
   std::string server;

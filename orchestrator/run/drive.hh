@@ -57,7 +57,7 @@ class Driver {
 
   const Manifest& manifest() const { return ledger_.manifest(); }
   std::int64_t runs_made() const { return ledger_.made(); }
-  /// What the links are without impairment, as last measured or given.
+  /// The links' delays without impairment, as last measured or given.
   const Baseline& baseline() const { return wan_.baseline(); }
 
  private:

@@ -10,7 +10,7 @@
 
 namespace longhaul::orchestrator {
 
-/// What a probe phase found.
+/// The result of a probe phase.
 struct PathMeasurement {
   degen::Report report;                   ///< of the router; empty samples on a path without one
   std::vector<std::int64_t> round_trips;  ///< ns, at the client
@@ -32,7 +32,7 @@ class Emulation {
   /// times as long before it is believed: a stall of a busy host lasts longer than the short phase.
   Awaitable<Result<PathMeasurement>> measure(std::vector<Link> links, double share = 1.0);
 
-  /// What crossed the router since the last measurement: the probes of a run. The next measurement starts from here.
+  /// The router's report since the last measurement: the probes of a run. The next measurement starts from here.
   Awaitable<Result<degen::Report>> take_report();
 
   /// Removes the impairment. Nothing to do where there is no router.

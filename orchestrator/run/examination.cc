@@ -9,7 +9,7 @@ constexpr Nanoseconds kPatience = std::chrono::seconds{1};
 
 using Controls = std::map<std::string, std::unique_ptr<NodeControl>>;
 
-// What a node said, and the connection to it where it said something.
+// A node's answer, and the connection to it if it answered.
 struct Asked {
   Examined examined;
   std::unique_ptr<NodeControl> control;

@@ -72,7 +72,7 @@ Awaitable<std::optional<agents::ClockOffset>> clock_between(Nodes& nodes, std::s
   co_return agents::ClockOffset{.offset = there->offset - here->offset, .error = there->error + here->error};
 }
 
-// What a node's events add up to.
+// The sum of a node's events.
 struct Story {
   std::optional<NodeRecord> record;
   std::optional<std::string> unsupported;
@@ -127,7 +127,7 @@ RunOutcome outcome_of(const Stories& stories) {
   return outcome;
 }
 
-// What the events say of the process that opens and closes the window.
+// State of the process that opens and closes the window, from its events.
 struct Watched {
   Story story;
   bool silent = false;  // it did not come to an end: why it `failed` is our word
@@ -313,7 +313,7 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, PreparedRun prep
       serving.take(*event);
     }
   } else {
-    // What the server says about a failed run explains it; it need not say anything.
+    // The server's message explains a failed run; it may send none.
     if (node->connected() && !client.exit) {
       auto ignored = co_await node->stop(request.run_id);
       (void)ignored;

@@ -1,4 +1,4 @@
-// Where a campaign's runs go, and what an earlier session left there.
+// The store of a campaign's runs, and the runs of an earlier session in it.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace longhaul::orchestrator {
 
-/// Where what was measured goes. A run is finished when add_run returns. An error (disk full) ends the campaign.
+/// Takes the records of runs. A run is finished when add_run returns. An error (disk full) ends the campaign.
 class Journal {
  public:
   virtual ~Journal() = default;

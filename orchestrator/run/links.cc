@@ -46,7 +46,7 @@ Result<std::vector<End>> ends_on(const std::vector<const Node*>& nodes, const st
   return ends;
 }
 
-// Where a workload runs by itself: any attachment will do that has what it is measured with.
+// For a local workload: any attachment will do that has the device to measure.
 Result<Link> local_link(const Node& node, const Parameters& parameters) {
   Link link{.client = node.name, .server = {}, .path = {}, .from = {}, .to = {}};
   if (choice_of(parameters, "transport").empty()) return link;

@@ -1,4 +1,4 @@
-// Which attachments of a testbed a cell runs between. Pure.
+// Chooses the attachments between which a cell runs. Pure.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct Link {
 /// All paths that a link's traffic takes, one a client; none where its workload runs by itself.
 std::vector<Link> paths_of(const Link& link);
 
-/// How many client nodes the cell takes that takes the most.
+/// The largest number of client nodes that a cell takes.
 std::size_t most_clients(const std::vector<CampaignCell>& cells);
 
 /// The link of every cell, in their order: between the first server and the first clients of the inventory that are

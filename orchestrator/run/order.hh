@@ -1,4 +1,4 @@
-// What a copy of a sealed lab is asked to do, and what it says: one document in, lines out. Pure.
+// The order to a copy of a sealed lab, and its answer: one document in, lines out. Pure.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -16,7 +16,7 @@
 
 namespace longhaul::orchestrator {
 
-/// What may not matter to a result, and so differs between the repetitions of a cell: when a run begins, where its
+/// Conditions that must not matter to a result, varied between the repetitions of a cell: when a run begins, where its
 /// processes' stacks lie (Mytkowicz and others, ASPLOS 2009), what is random. Cells of the same repetition share it:
 /// what is compared is paired.
 struct Variation {
@@ -46,7 +46,7 @@ BOOST_DESCRIBE_STRUCT(SealedOrder, (),
 std::string to_json(const SealedOrder& order);
 Result<SealedOrder> order_from_json(std::string_view text);
 
-/// What a sealed guest says, line by line: a word and a document behind it.
+/// One line of a sealed guest's output: a word and a document behind it.
 struct Saying {
   std::map<std::string, NodeFacts> facts;  ///< by node, before it was kept
   std::vector<RunRecord> records;          ///< of a run: the last counts

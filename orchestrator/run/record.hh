@@ -13,7 +13,7 @@
 
 namespace longhaul::orchestrator {
 
-/// What was measured of the path round a run.
+/// Measurements of the path before and after a run.
 struct PathEvidence {
   std::string engine;
   degen::Report during;
@@ -35,14 +35,14 @@ std::vector<std::int64_t> achieved(const degen::Report& report);
 /// The headline metric of a run; empty when no node measured it.
 std::optional<double> headline(const RunRecord& record, const WorkloadSpec& workload);
 
-/// How long a run takes by its parameters alone: warm-up and window; kUnknownWindow where they do not say. ns
+/// Time of a run by its parameters alone: warm-up and window; kUnknownWindow where they do not say.
 inline constexpr Nanoseconds kUnknownWindow = std::chrono::seconds{1};
 Nanoseconds window_of(const WorkloadSpec& workload, const Cell& cell);
 
-/// What the impairment alone takes there and back.
+/// Round trip of the impairment alone.
 Nanoseconds round_trip_of(const Cell& cell);
 
-/// How long a run takes with setting up and probing between the runs, as experience has it, for plans.
+/// Estimated time of the runs with setting up and probing between them, for plans.
 Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells,
                      const std::vector<PlannedRun>& runs);
 

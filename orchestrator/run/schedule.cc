@@ -49,7 +49,7 @@ bool Schedule::enough(std::size_t cell) const {
   const auto runs = std::count(progress.done.begin(), progress.done.end(), true);
   if (runs < rule_.min) return false;
   if (runs >= rule_.max || !rule_.precision) return true;
-  // What is computed gives the same again: no further run makes it more precise.
+  // A computed value comes out the same again: no further run makes it more precise.
   const auto& values = progress.values;
   if (cells_[cell].local && values.size() > 1 &&
       std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); }))

@@ -1,4 +1,4 @@
-// What is to be run next, decided from what has been: blocks of equal impairment, shuffled from the seed. Pure.
+// Chooses the next run from the runs so far: blocks of equal impairment, shuffled from the seed. Pure.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ class Schedule {
   /// Takes the outcome of a run; returns the run to add to the end of the block when it is to be repeated.
   std::optional<PlannedRun> finished(const PlannedRun& run, Status status, std::optional<double> value);
 
-  /// How many failed runs in a block, or refused ones in a row, give a cell up.
+  /// A cell is given up after so many failed runs in a block, or refused ones in a row.
   int limit(Status status) const { return status == Status::refused ? kRefusalsInARow : attempts_; }
 
   /// Runs that are still to come as far as one can know: up to each cell's minimum, and one for each cell that is not

@@ -10,7 +10,7 @@ namespace {
 // Beyond three times what a run takes by its parameters.
 constexpr std::int64_t kGrace = std::int64_t{60} * 1'000'000'000;
 
-// What the window of the run's first process took.
+// Length of the window of the run's first process.
 std::int64_t measured(const RunRecord& record) {
   for (const auto& [node, part] : record.nodes)
     if (part.role != Role::server) return part.window_stop - part.window_start;

@@ -56,7 +56,7 @@ class SealedDriver {
   Sink& sink_;
   SealedOptions options_;
   Ledger ledger_;
-  /// What was measured, by run, of those that count: it must come out once more.
+  /// Measured values by run, of the runs that count: a repetition must give the same.
   std::map<std::string, std::pair<PlannedRun, std::string>> digests_;
 };
 

@@ -1,4 +1,4 @@
-// Whether the WAN was as the cell asks for. Pure.
+// Decides if the WAN was as the cell asks for. Pure.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace longhaul::orchestrator {
 
-/// How far a median delay may be off: max(1 %, 50 us); max(5 %, 0.2 ms) where processors are emulated.
+/// Tolerance of a median delay: max(1 %, 50 us); max(5 %, 0.2 ms) where processors are emulated.
 Nanoseconds tolerance(Nanoseconds asked, bool emulated);
 
 /// Tolerance for the median of so many samples: with jitter the median itself scatters, by 1.25 sigma / sqrt(n); three
@@ -21,8 +21,8 @@ enum class Load {
   busy   ///< beside a workload, which may fill a queue that has a rate
 };
 
-/// Whether the measured path is the one asked for; the error says why it is not. `share` of the tolerance is granted
-/// (closing the loop aims at less than what is judged later). Too few samples are a reason, too.
+/// Refuses a measured path that is not the one asked for; the error says why it is not. `share` of the tolerance is
+/// granted (closing the loop aims at less than what is judged later). Too few samples are a reason, too.
 Result<void> on_target(const degen::Impairment& asked, const degen::Report& measured, bool emulated, Load load,
                        double share = 1.0);
 

@@ -1,4 +1,4 @@
-// What is known of the emulated WAN while a campaign runs: the impairment in place, what it achieves, what the links
+// State of the emulated WAN while a campaign runs: the impairment in place, what it achieves, what the links
 // are without one, and whether that still holds. Pure: events come in, decisions go out; emulation.hh does the rest.
 #pragma once
 
@@ -24,7 +24,7 @@ struct Refusal {
 template <typename T>
 using Admitted = tl::expected<T, Refusal>;
 
-/// What the links are without impairment, ns.
+/// Delays of the links without impairment, ns.
 struct Baseline {
   std::int64_t forward = 0, back = 0;               ///< residence in the router
   std::map<std::string, std::int64_t> round_trips;  ///< median, by the link's addresses (key_of)
@@ -46,24 +46,24 @@ class Wan {
   /// Median round trip of a link without impairment, ns; 0: not measured.
   std::int64_t unimpaired_round_trip(const Link& link) const;
 
-  /// What was asked for is in place, as far as is known.
+  /// True if the impairment that was asked for is in place, as far as is known.
   bool in_place() const { return in_place_; }
   const std::string& engine() const { return engine_; }
   const degen::Impairment& asked() const { return asked_; }
-  /// Whether the runs' paths cross the router. Without that nothing is asked of it.
+  /// True if the runs' paths cross the router. Without that nothing is asked of it.
   bool crosses() const { return crosses_; }
   /// As last measured without a workload: forward, back, ns.
   const std::vector<std::int64_t>& achieved() const { return achieved_; }
-  /// How often it was applied since it was asked for.
+  /// The number of times that it was applied since it was asked for.
   int tries() const { return tries_; }
-  /// How long a probe may be under way.
+  /// The time after which a probe counts as lost.
   Nanoseconds probe_timeout() const;
-  /// What to ask degen for.
+  /// The request to degen.
   degen::Request request() const;
 
   /// A report with what degen cannot know: while nothing is applied it has nothing to subtract, the baseline has.
   degen::Report corrected(degen::Report report) const;
-  /// Whether a measurement without a workload is within `share` of the tolerance.
+  /// True if a measurement without a workload is within `share` of the tolerance.
   bool on_target(const degen::Report& report, double share) const;
 
   // Events.

@@ -32,7 +32,7 @@ class NoBooks : public Journal {
   Result<void> save_manifest(const Manifest&) override { return {}; }
 };
 
-// What comes of a run is said at once.
+// Writes a run's outcome at once.
 class SayingJournal : public NoBooks {
  public:
   Result<void> add_run(const RunRecord& record) override {

@@ -26,7 +26,7 @@ struct Eviction {
   Pages pages;
 };
 
-/// What a request needs. The lists are in the order of addresses, but `evicted`, which is in the policy's.
+/// The plan for a request. The lists are in the order of addresses, but `evicted`, which is in the policy's.
 struct RegistrationPlan {
   Coverage coverage = Coverage::miss;
   std::vector<RegionId> covered;  ///< usable at once; in use until they are released
@@ -36,10 +36,10 @@ struct RegistrationPlan {
   bool hit() const { return coverage <= Coverage::several; }
 };
 
-/// Where the cache registers less than a whole gap as one region.
+/// The unit in which the cache registers a gap.
 enum class Granularity { region, page };
 
-/// What becomes of regions that a request overlaps without being covered by them.
+/// The treatment of regions that overlap a request without covering it.
 enum class Overlap {
   fill,    ///< they stay, only the gaps are registered
   merge,   ///< one region over them and the request takes their place (UCX)
@@ -80,12 +80,12 @@ class RegionCache : private Regions {
     const auto id = by_first_page_.find(asked.first);
     return id != kNoRegion && all_[id].count >= asked.count ? id : kNoRegion;
   }
-  /// What the policy learns of such a use. A region that has gone meanwhile is no error.
+  /// Tells the policy of such a use. A region that has gone meanwhile is no error.
   void touch(RegionId id);
   /// Uses from elsewhere: they count for what may go until they are uncounted, which is no release.
   void count_user(RegionId id) { ++all_[id].users; }
   void uncount_user(RegionId id) { --all_[id].users; }
-  /// What was invalidated and nobody uses any more, as release() returns it.
+  /// Invalidated regions that nobody uses any more, as release() returns them.
   const std::vector<Eviction>& reap();
   bool has_broken() const { return !broken_.empty(); }
 

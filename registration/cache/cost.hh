@@ -1,4 +1,4 @@
-// What registration costs, T = a p + b for p pages (MRRC paper, section 7).
+// The cost of registration, T = a p + b for p pages (MRRC paper, section 7).
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct CostProfile {
 /// as paper R's table 1 implies it (PAPERS.md, M8); its deregistration keeps wu2003's proportions.
 const std::vector<CostProfile>& cost_profiles();
 
-/// What `longhaul-bench registration` writes, or a user: {"name": "mine", "registering": {"per_page": us, "per_call":
-/// us}, "deregistering": {...}}. Refuses anything else, naming the member.
+/// Reads a profile that `longhaul-bench registration` or a user wrote: {"name": "mine", "registering": {"per_page": us,
+/// "per_call": us}, "deregistering": {...}}. Refuses anything else, naming the member.
 Result<CostProfile> parse_cost_profile(std::string_view json);
 
 }  // namespace longhaul::registration

@@ -169,7 +169,7 @@ void Executor::reset() {
   gone_counters_ = {};
 }
 
-// What cannot be watched may be used and must not be cached.
+// Memory that cannot be watched may be used and must not be cached.
 bool Executor::cacheable(Pages pages) {
   if (!watch_) return true;
   const auto began = now();

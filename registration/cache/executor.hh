@@ -14,7 +14,7 @@
 
 namespace longhaul::registration {
 
-/// What a registered region is known by: to the adapter here (lkey), and to a peer (rkey).
+/// The keys of a registered region: for the adapter here (lkey), and for a peer (rkey).
 struct Keys {
   std::uint32_t local = 0;
   std::uint32_t remote = 0;
@@ -38,7 +38,7 @@ class Registrar {
   virtual int remove(Handle handle) = 0;
 };
 
-/// What the executor has done since reset(). Times in ns.
+/// Counters of the executor since reset(). Times in ns.
 struct ExecutorCounters {
   std::uint64_t requests = 0;
   std::uint64_t hits = 0;
@@ -61,7 +61,7 @@ struct Piece {
   Keys keys;
 };
 
-/// What a cache is made of.
+/// The settings of a cache.
 struct CacheSetup {
   Capacity capacity;
   RegionCache::MakePolicy policy;
@@ -110,8 +110,8 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Which threads may unmap memory that is asked for. With others each request costs one system call more: the kernel
-  /// may give addresses away whose unmapping we have not heard of yet (MappingWatch::settled).
+  /// The threads that may unmap memory that is asked for. With others each request costs one system call more: the
+  /// kernel may give addresses away whose unmapping we have not heard of yet (MappingWatch::settled).
   enum class Unmapping { by_this_thread, by_any_thread };
   /// From now on mappings that go are heard of (mapping_watch.hh), in `area` and wherever else something is registered:
   /// nothing stale is found, what cannot be watched is not cached. Before the first request. Refuses where the kernel

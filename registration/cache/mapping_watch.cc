@@ -30,7 +30,7 @@ auto first_behind(const std::vector<Pages>& covered, std::uint64_t page) {
   return std::find_if(covered.begin(), covered.end(), [page](const Pages& one) { return one.end() > page; });
 }
 
-// What is covered is kept in a vector that the watch's thread never makes larger or smaller in memory: what it frees
+// The covered ranges are in a vector that the watch's thread never reallocates: memory that it frees
 // may be memory that is watched, whose unmapping would wait for the watch itself.
 
 // Joined with what it touches. There is room for one more.
@@ -46,7 +46,7 @@ void insert(std::vector<Pages>& covered, Pages pages) {
   covered.insert(covered.erase(from, to), {first, end - first});
 }
 
-// Where a range falls in two and there is no room for both, its end counts as not covered: it is covered again when
+// If a range falls in two and there is no room for both, its end counts as not covered: it is covered again when
 // asked for.
 void remove(std::vector<Pages>& covered, Pages gone) {
   for (auto one = covered.begin(); one != covered.end();) {

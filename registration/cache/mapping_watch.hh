@@ -29,7 +29,7 @@ class MappingWatch {
   /// there must not be cached.
   Result<void> cover(Pages pages);
 
-  /// Whether all that has gone so far is invalidated, or about to be so that no request finds it. False while a call is
+  /// True if all that has gone so far is invalidated, or about to be so that no request finds it. False while a call is
   /// under way that takes a mapping away: the kernel may give its addresses to another thread's mmap() before we hear
   /// of it. One system call.
   bool settled() const;

@@ -1,4 +1,5 @@
-// What decides which regions go when room is needed. Policies are single-threaded and know nothing of verbs.
+// The interface of eviction policies. They choose which regions go when room is needed. Policies are single-threaded
+// and know nothing of verbs.
 #pragma once
 
 #include <cstdint>

@@ -90,7 +90,7 @@ class SharedCache {
   /// mapping's owner go on: from before it is called no request finds anything, until what it said has been
   /// invalidated. Never waits for exclusively().
   void invalidate(const std::function<void(std::vector<Pages>& gone)>& hear);
-  /// Whether regions in use were invalidated that have not been handed to `invalidated` yet: reap() after a release.
+  /// True if regions in use were invalidated that have not been handed to `invalidated` yet: reap() after a release.
   bool broken() const { return broken_.load(std::memory_order_relaxed); }
   /// Hands them over that are released. Not from within exclusively().
   void reap();

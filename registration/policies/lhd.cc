@@ -51,7 +51,7 @@ void Lhd::learn() {
       one.gone[i] *= kMemory;
     }
   }
-  // Where too many events are older than the oldest age, or nearly none gets old, ages get coarser or finer.
+  // Ages get coarser if too many events are older than the oldest age, and finer if nearly none gets old.
   const bool coarser = overflows_ > 0.1 * events_;
   const bool finer = coarseness_ > 1 && overflows_ == 0;
   overflows_ = 0;

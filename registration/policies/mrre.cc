@@ -48,7 +48,7 @@ void Mrre::choose(std::uint64_t needed, std::vector<RegionId>& victims) {
     victims.push_back(*it);
     found += regions_.pages(*it).count;
   }
-  // Where that is not enough, the frequent part gives from its bottom.
+  // If that is not enough, the frequent part gives from its bottom.
   for (auto id = stack_.bottom(); id != kNoRegion && found < needed; id = stack_.above(id)) {
     if (regions_.in_use(id) || std::find(victims.begin(), victims.end(), id) != victims.end()) continue;
     victims.push_back(id);

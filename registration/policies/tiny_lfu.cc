@@ -85,7 +85,7 @@ void TinyLfu::removed(RegionId id) {
   pages(parts_[id]) -= regions_.pages(id).count;
 }
 
-// What left the window last stands against what the main part used longest ago: the one asked for less often goes.
+// The region that left the window last competes with the one that the main part used longest ago: the rarer goes.
 void TinyLfu::choose(std::uint64_t needed, std::vector<RegionId>& victims) {
   // There was room for those before it.
   while (stack(Part::trial).bottom() != stack(Part::trial).top()) move(stack(Part::trial).bottom(), Part::probation);

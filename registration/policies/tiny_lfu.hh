@@ -9,7 +9,7 @@
 
 namespace longhaul::registration {
 
-/// How often something was seen, about: counters of four bits, halved now and then (count-min with four rows).
+/// Approximate counts of uses: counters of four bits, halved now and then (count-min with four rows).
 class FrequencySketch {
  public:
   explicit FrequencySketch(std::uint64_t entries);

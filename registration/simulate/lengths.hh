@@ -1,4 +1,4 @@
-// How long the requests of a trace are, in pages.
+// The lengths of a trace's requests, in pages.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What no policy can beat, knowing the future. Only for traces whose requests never overlap one another: there a region
+// The optimal policy, which knows the future. Only for traces whose requests never overlap one another: there a region
 // is an object, there at the size at which it is asked for.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a simulation found, as rows: one a strategy, capacity and cost profile.
+// Results of a simulation as rows: one a strategy, capacity and cost profile.
 #pragma once
 
 #include <string>

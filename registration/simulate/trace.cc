@@ -38,7 +38,7 @@ std::string_view field(std::string_view& line, char separator) {
 // Why a line or a record is none; empty: it was taken (or holds nothing to take).
 using Problem = std::string;
 
-// What all readers do alike: count what is bad, stop when that is too much.
+// The common part of all readers: count what is bad, stop when that is too much.
 class Reader : public Trace {
  public:
   Reader(Source source, const ReadOptions& options) : source_(std::move(source)), options_(options) {}
@@ -98,7 +98,7 @@ class LineTrace : public Reader {
   Parse parse_;
 };
 
-// Which columns of a CSV hold address and length, from its first line.
+// Finds the columns of address and length from a CSV's first line.
 Result<LineTrace::Parse> csv_parser(Source& source) {
   std::string_view line;
   const auto more = source.line(line);

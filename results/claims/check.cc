@@ -30,7 +30,7 @@ std::vector<Completed> completed(const Summary& summary, const Vocabulary& vocab
   return all;
 }
 
-// What may be matched, whatever the claim.
+// The cells that any claim may match.
 struct Candidates {
   std::vector<Completed> cells;
   std::vector<Match> baseline;  // RDMA beside sockets
@@ -79,12 +79,12 @@ bool virtual_clock(const Match& match) {
   return match.cell->virtual_clock;
 }
 
-// What times pass by in one cell says nothing about those of another clock.
+// Times by one clock are not comparable with times by another.
 bool one_clock(const Match& match) {
   return match.rival == nullptr || match.rival->virtual_clock == match.cell->virtual_clock;
 }
 
-// Whether a claim speaks of a match.
+// True if a claim speaks of a match.
 bool concerned(const Claim& claim, const Match& match) {
   return match.cell->workload == claim.workload && one_clock(match) && claim.concerns(*match.parameters) &&
          (match.rival == nullptr || claim.concerns(*match.rival_parameters));

@@ -14,7 +14,7 @@ struct Checked {
   std::vector<Finding> findings;
 };
 
-/// What is known of a verdict's errors (judge.hh): said wherever verdicts are.
+/// The error of a verdict (judge.hh): said wherever verdicts are.
 inline constexpr const char* kVerdictError =
     "A verdict errs in at most 5 % of campaigns, however many places it rests on: what must be so everywhere is shown "
     "by "

@@ -25,7 +25,7 @@ struct Match {
   std::int64_t x = 0;                            ///< the claim's axis, base units
 };
 
-/// What cells are compared with.
+/// The other side of a comparison.
 enum class Rival {
   baseline,  ///< RDMA cells with sockets on the same network interface, all axes equal that both transports have
   twin,      ///< with the cells that Claim::twin says
@@ -45,14 +45,14 @@ struct Busy {
   double high = 0;
 };
 
-/// How busy the processors of one end were in a group's cells. What it cost to get what the verdict speaks of.
+/// Processor use of one end in a group's cells: the cost of what the verdict speaks of.
 struct ProcessorUse {
   std::string who;  ///< "RDMA client", "sockets server", "node"
   Busy busy = {};
   std::optional<Busy> polling = {};  ///< of that, the process looked for what had not come; empty: not recorded
 };
 
-/// What one group of cells says.
+/// The finding in one group of cells.
 struct Finding {
   std::string group;
   Verdict verdict = Verdict::not_decidable;
@@ -75,9 +75,9 @@ struct Claim {
   Rival rival = Rival::baseline;
   /// With Rival::twin: whether the two cells are to be compared; both are of a workload that the claim may speak of.
   std::function<bool(const Match&)> twin = {};
-  /// Which cells belong together; empty: those of an RDMA provider.
+  /// The group of a cell; empty: those of an RDMA provider.
   std::function<std::string(const CellSummary&, const Vocabulary&)> group = {};
-  /// Which cells of the workload it speaks of; the parameters are complete.
+  /// True for the cells of the workload that it speaks of; the parameters are complete.
   std::function<bool(const Parameters&)> concerns;
   /// The verdict on one group's matches, by x; there is at least one.
   std::function<Finding(const Claim&, const std::vector<Match>&)> check;
@@ -96,7 +96,7 @@ std::string place(const Claim& claim, const Match& match);
 /// The median of a cell's metric; 0 where it has none.
 double value_of(const CellSummary& cell, const std::string& metric);
 
-/// Whether an axis is this word; false where it is absent.
+/// True if an axis is this word; false if it is absent.
 bool is(const Parameters& parameters, const char* name, const char* word);
 
 }  // namespace longhaul::results

@@ -71,7 +71,7 @@ Judgement meets(const std::optional<Interval>& interval, double slack, double wi
   return interval->low >= 1 / widest && interval->high <= widest ? Judgement::yes : Judgement::unsure;
 }
 
-// How far off a delay may be, as a share of it.
+// Tolerance of a delay, as a share of it.
 double slack_of_delay(const CellSummary& cell) {
   const auto asked = static_cast<double>(cell.forward.asked);
   const auto floor = cell.virtual_clock ? 10e3 : noisy(cell) ? 200e3 : 50e3;  // ns
@@ -102,7 +102,7 @@ class Account {
       judge(equal_within(kept, kSpacingKept), fmt::format("bursts get {:.2f} times as long", stretch->median));
     }
     const auto jitter = static_cast<double>(integer_of(cell.parameters, "jitter"));
-    // Where the order is kept, a packet that is late holds up those behind it: the spread is not the jitter's alone.
+    // If the order is kept, a late packet holds up those behind it: the spread is not the jitter's alone.
     if (const auto* spread = cell.metric("spread");
         spread != nullptr && jitter > 0 && is(cell.parameters, "jitter_order", "free")) {
       const auto ratio = typical(spread->values, 1).over(jitter * quartile_range(cell)).ratio;
@@ -117,7 +117,7 @@ class Account {
       else if (measured->median > 0 && jitter == 0)
         judge(Judgement::no, fmt::format("{:.3g} % {} unasked", 100 * measured->median, share.metric));
     }
-    // What is reordered comes without delay: all others are later.
+    // Reordered packets come without delay: all others are later.
     if (const auto* variation = cell.metric("variation");
         variation != nullptr && variation->p99 && jitter == 0 && integer_of(cell.parameters, "reorder") == 0)
       latest_ = std::max(latest_, *variation->p99);

@@ -16,7 +16,7 @@ bool without_scatter(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
 }
 
-// What a virtual clock measures may have no scatter at all: then equal is decided, neither above nor below.
+// Figures by a virtual clock may have no scatter at all: then "equal" is a decision, neither above nor below.
 bool is_exactly(const Interval& interval, double value) {
   return interval.low == value && interval.high == value;
 }

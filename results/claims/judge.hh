@@ -1,4 +1,4 @@
-// What intervals say, one by one and several together. Pure.
+// Decisions from intervals, one by one and several together. Pure.
 //
 // A verdict over several places rests on as many comparisons. "Everywhere" is shown by each interval at 95 % (an
 // intersection-union test needs no more); "somewhere", as a place that refutes a claim, only by intervals so wide that
@@ -31,7 +31,7 @@ Measured compared(std::span<const double> a, std::span<const double> b, std::siz
 Measured compared(const CellSummary& a, const CellSummary& b, const std::string& metric, std::size_t family);
 /// The median of one set of runs, in its unit.
 Measured typical(std::span<const double> values, std::size_t family);
-/// What is computed: the same in every run.
+/// A computed value: the same in every run.
 Measured exactly(double value);
 
 /// The ratio is 1 within a factor: yes when its whole interval is, no when its whole joint interval is not.

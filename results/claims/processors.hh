@@ -1,4 +1,4 @@
-// What the cells behind a verdict cost: how busy the processors of both ends were. Pure.
+// Processor use of both ends in the cells behind a verdict. Pure.
 #pragma once
 
 #include <string>

@@ -195,7 +195,7 @@ Finding bandwidth_is_lost(const Claim& claim, const std::vector<Match>& matches)
                   std::move(evidence));
 }
 
-/// What a registration's steps take in one cell, ns.
+/// Times of a registration's steps in one cell, ns.
 struct Steps {
   double pinning = 0;
   double translating = 0;

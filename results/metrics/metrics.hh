@@ -1,4 +1,4 @@
-// Which node's figure is the run's, and the pooling of distributions. Pure.
+// Chooses the node whose figure is the run's, and pools distributions. Pure.
 #pragma once
 
 #include <map>

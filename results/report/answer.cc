@@ -126,7 +126,7 @@ std::string name_of(const Pairing& pairing, const Vocabulary& vocabulary) {
   if (op != nullptr && op->fallback != Value{pairing.op}) name += " " + pairing.op;
   if (const auto* size = vocabulary.parameter(pairing.workload, "size"); size != nullptr)
     name += ", " + spaced(vocabulary.spelt(pairing.workload, pairing.conditions, "size"));
-  // How long a cell is measured is not what it is, and by which clock the page says at its top.
+  // The length of a measurement is no property of a cell, and the page names the clock at its top.
   const auto is_pace = [](const std::string& axis) {
     return axis == kClockAxis || axis == "duration" || axis == "warmup" || axis == "min_samples" || axis == "timeout";
   };

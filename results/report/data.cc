@@ -73,7 +73,7 @@ json::object conditions_data(const std::string& workload, const Parameters& para
   return object;
 }
 
-// What tells a series from others of its transport, beside the operation: "progress thread".
+// The difference between a series and others of its transport, beside the operation: "progress thread".
 std::string variant_of(const std::string& workload, const Parameters& parameters, const Vocabulary& vocabulary) {
   std::string text;
   for (const auto& [name, value] : parameters)
@@ -99,7 +99,7 @@ const ParameterSpec* surface_axis(const WorkloadSpec& spec) {
   return find_parameter(spec.parameters, spec.plot_axis == "delay" ? "size" : spec.plot_axis);
 }
 
-// What crosses no path has a size only as any other axis.
+// For a local workload the size is an axis like any other.
 void show_alone(json::object& cell, const CellSummary& summary, const LocalAxes& axes) {
   json::object conditions;
   for (const auto& [name, spelt] : axes.conditions_of(summary)) conditions[name] = spelt;
@@ -227,7 +227,7 @@ json::array cpu_data() {
   return metrics;
 }
 
-// What all cells share tells none from another.
+// A value that all cells share tells none from another.
 void drop_shared_clock(json::array& objects) {
   for (auto& one : objects) one.at("conditions").as_object().erase(kClockAxis);
 }

@@ -1,4 +1,4 @@
-// How cells that cross no path are shown: along their workload's own axis, a line for each combination of the axes that
+// Presentation of local cells: along their workload's own axis, a line for each combination of the axes that
 // vary beside it. Pure.
 #pragma once
 
@@ -15,9 +15,9 @@ class LocalAxes {
   /// Both must outlive this.
   LocalAxes(const Summary& summary, const Vocabulary& vocabulary);
 
-  /// What tells the cell's line from the others of its provider: "policy mrrc, cost mietke"; empty: nothing does.
+  /// The difference between the cell's line and the others of its provider: "policy mrrc, cost mietke"; empty: none.
   std::string variant_of(const CellSummary& cell) const;
-  /// What the cells of all lines have in common and is not at its default, spelt.
+  /// Parameters common to the cells of all lines and not at their defaults, spelt.
   std::map<std::string, std::string> conditions_of(const CellSummary& cell) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a campaign's directory shows: report.html, cells.csv, claims.json. Made from DIR/results.db at any time, also of
+// The files that show a campaign: report.html, cells.csv, claims.json. Made from DIR/results.db at any time, also of
 // an unfinished campaign.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace longhaul::results {
 /// Puts each text in the place of its {{name}}. What was put in is not searched for names again.
 std::string fill(std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& parts);
 
-/// What every page of ours has round its body: styles, ECharts, the data as JSON, scripts. `title`: plain text.
+/// The frame of every page: styles, ECharts, the data as JSON, scripts. `title`: plain text.
 struct Page {
   std::string title;
   std::string body;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kSchema = 1;
 
-// What its readers need at all.
+// Checks the members that its readers need.
 Result<void> check(const boost::json::value& document) {
   const auto* object = document.if_object();
   const auto list = [&](const char* name) {

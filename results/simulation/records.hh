@@ -1,4 +1,4 @@
-// What `longhaul simulate` found as records of the workload `simulation`, in a store like any campaign's.
+// Results of `longhaul simulate` as records of the workload `simulation`, in a store like any campaign's.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace longhaul::results {
 
-/// How a simulation was made.
+/// The origin of a simulation.
 struct Simulated {
   std::string command;  ///< that makes it again
   std::string version;

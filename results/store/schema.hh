@@ -14,7 +14,7 @@ inline constexpr std::int64_t kApplicationId = 0x4c484c52;
 /// Makes the tables in an empty database.
 Result<void> create_schema(Database& database);
 
-/// What an opened file is.
+/// The state of an opened file.
 struct StoreState {
   bool empty = false;        ///< no table at all
   std::int64_t version = 0;  ///< user_version

@@ -10,13 +10,13 @@ namespace longhaul::results {
 /// "host", "virtual", or "both" where cells of both are in one directory (they are never pooled).
 std::string clock_of(const Summary& summary);
 
-/// What a virtual clock can tell and what it cannot: said wherever its figures are.
+/// The limits of a virtual clock: said wherever its figures are.
 inline constexpr const char* kVirtualClockLimits =
     "measured by a virtual clock: a fixed cost per instruction, no caches, no memory bandwidth: rankings and "
     "crossovers of "
     "software stacks, no times of a network";
 
-/// Whether emulated processors were timed by the host's clock: then noise is the emulator's, and tolerances are wider.
+/// True if emulated processors were timed by the host's clock: then noise is the emulator's, and tolerances are wider.
 bool noisy(const CellSummary& cell);
 
 }  // namespace longhaul::results

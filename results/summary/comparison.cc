@@ -12,7 +12,7 @@ namespace {
 // Names the pair, not its conditions; delay is the axis along which the pair is followed.
 constexpr const char* kNotConditions[] = {"transport", "provider", "rival", "op", "delay"};
 
-// What both transports have; `own` gets what only this one has.
+// Parameters that both transports have; `own` gets those that only this one has.
 Parameters conditions_of(const CellSummary& cell, const Vocabulary& vocabulary, Parameters& own) {
   auto conditions = cell.parameters;
   for (const auto* name : kNotConditions) conditions.erase(name);
@@ -36,7 +36,7 @@ Advantage judge(const std::optional<Ratio>& ratio) {
   return Advantage::none;
 }
 
-// Where the straight line between two values of log ratio crosses 0.
+// The point at which the straight line between two values of log ratio crosses 0.
 double cross(const RatioPoint& left, double left_value, const RatioPoint& right, double right_value) {
   const double a = std::log(left_value);
   const double b = std::log(right_value);

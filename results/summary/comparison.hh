@@ -10,7 +10,7 @@
 
 namespace longhaul::results {
 
-/// What the interval of a ratio says.
+/// The decision from the interval of a ratio.
 enum class Advantage {
   rdma,     ///< the whole interval is on RDMA's side of 1
   sockets,  ///< on the sockets' side

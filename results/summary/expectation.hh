@@ -1,4 +1,4 @@
-// What a cell's headline should be, by theory and by what was measured without delay. Pure.
+// The expected headline of a cell, by theory and by measurements without delay. Pure.
 #pragma once
 
 #include <optional>

@@ -61,7 +61,7 @@ std::vector<MetricSpec> make_specs() {
   return all;
 }
 
-// What is divided by: operations in the window, or bytes a second; 0: the records do not tell.
+// The divisor: operations in the window, or bytes a second; 0: the records do not tell.
 struct Work {
   double operations = 0;
   double bytes_per_second = 0;

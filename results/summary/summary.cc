@@ -31,7 +31,7 @@ std::optional<double> median_of(const std::vector<double>& values) {
   return median(values);
 }
 
-// What the cell is, from its parameters alone.
+// Identifies the cell from its parameters alone.
 CellSummary identify(const std::string& id, const std::string& workload, const Parameters& parameters) {
   CellSummary cell{.cell_id = id, .workload = workload, .parameters = parameters};
   cell.transport = word(parameters, "transport");

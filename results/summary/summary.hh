@@ -72,7 +72,7 @@ struct CellSummary {
   const MetricSummary* metric(std::string_view name) const;  ///< of both; nullptr: there is none
 };
 
-/// What a campaign says, whole: the cells in the manifest's order, then cells that only records know.
+/// The summary of a whole campaign: the cells in the manifest's order, then cells that only records know.
 struct Summary {
   Manifest manifest;
   std::map<std::string, NodeFacts> facts;                        ///< by digest

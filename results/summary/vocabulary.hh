@@ -1,4 +1,5 @@
-// What the names in a record mean: passed in by the caller, so that the results know no workload and no impairment.
+// The meaning of the names in a record: passed in by the caller, so that the results know no workload and no
+// impairment.
 #pragma once
 
 #include <string>
@@ -19,10 +20,10 @@ struct Vocabulary {
   const ParameterSpec* parameter(std::string_view workload, std::string_view name) const;
   const MetricSpec* metric(std::string_view workload, std::string_view name) const;
 
-  /// Whether its cells cross no path: one process on one node. False where it is unknown.
+  /// True if its cells cross no path: one process on one node. False where it is unknown.
   bool is_local(std::string_view workload) const;
 
-  /// Whether only one transport has this axis: then it tells series apart, and is no condition that two transports
+  /// True if only one transport has this axis: then it tells series apart, and is no condition that two transports
   /// share.
   bool of_one_transport(std::string_view workload, std::string_view name) const;
   /// The parameters with every default filled in that the specs know.

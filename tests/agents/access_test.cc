@@ -1,4 +1,4 @@
-// Who is let in, and what the others can do.
+// Access to an agent: who is let in, and what the others can do.
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -148,7 +148,7 @@ TEST_F(Sessions, TellsItsClock) {
     CO_VALUE(clock, co_await controller.clock());
     // One machine: what is left is how the two kinds of its clock differ, here and now.
     const auto steady = std::chrono::steady_clock::now().time_since_epoch().count();
-    const auto apart = observe::raw_time() - steady;
+    const auto apart = observe::to_ns(observe::raw_time()) - steady;
     EXPECT_LE(std::abs(clock.offset - apart), clock.error + 50'000'000);
     EXPECT_GE(clock.error, 0);
     EXPECT_LT(clock.error, 10'000'000'000);

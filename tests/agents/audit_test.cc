@@ -1,4 +1,4 @@
-// Who ran what: the lines, what cannot be forged, and disks that are full.
+// The audit log: its lines, forged content, and full disks.
 #include "agents/audit.hh"
 
 #include <signal.h>

@@ -134,7 +134,7 @@ class Hostile : public Program {
     co_return std::move(socket);
   }
 
-  /// What the agent says to a TLS client of this context; empty: nothing that could be read.
+  /// The agent's answer to a TLS client of this context; empty: nothing that could be read.
   std::string refusal(SSL_CTX* with) {
     ::SSL_CTX_set_verify(with, SSL_VERIFY_NONE, nullptr);
     asio::ssl::context context{with};
@@ -213,7 +213,7 @@ TEST_F(Hostile, TenThousandHalfOpenConnections) {
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit all{before.rlim_max, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &all), 0);
-  // Where fewer descriptors are to be had, in several waves.
+  // In several waves if there are fewer descriptors.
   const auto wave = std::min<std::size_t>(10'000, all.rlim_cur - 500);
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -36,7 +36,7 @@ Credentials credentials(const IssuedFiles& files) {
   return {.ca = files.ca.string(), .cert = files.cert.string(), .key = files.key.string()};
 }
 
-/// What both ends think of a handshake in memory.
+/// Both ends' view of a handshake in memory.
 struct Handshake {
   bool client_ok = false;
   bool server_ok = false;

@@ -1,4 +1,4 @@
-// What a workload process may use, and what is said when it wanted more.
+// Limits on a workload process, and the messages when it reaches one.
 #include "agents/limits.hh"
 
 #include <signal.h>
@@ -73,7 +73,7 @@ class Limited : public AgentTest {
     std::string exit;
   };
 
-  /// How a run ends that fails.
+  /// The end of a run that fails.
   End end_of(StartRequest request) {
     open_agent();
     End end;

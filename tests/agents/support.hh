@@ -1,4 +1,4 @@
-// What the agents' tests share: a testbed's certificates, one io_context for both ends, a scripted bench.
+// The common part of the agents' tests: a testbed's certificates, one io_context for both ends, a scripted bench.
 #pragma once
 
 #include <gmock/gmock.h>

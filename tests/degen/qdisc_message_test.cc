@@ -90,7 +90,7 @@ TEST(QdiscMessage, DumpAsksForAll) {
             "00000000 ");
 }
 
-// What the kernel answers, built by hand.
+// An answer of the kernel, built by hand.
 std::vector<std::byte> answer(std::uint32_t handle, const std::string& kind, std::uint32_t drops) {
   auto bytes = delete_message(3);
   const auto append = [&](const void* data, std::size_t size) {

@@ -11,7 +11,7 @@
 
 namespace longhaul::degen::test {
 
-/// What happened to an engine, shared by the test and the engine.
+/// The calls to an engine, shared by the test and the engine.
 struct Log {
   std::vector<std::string> events;
   std::vector<ImpairmentPlan> plans;

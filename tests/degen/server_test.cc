@@ -41,7 +41,7 @@ class ServerTest : public testing::Test {
   static Request apply_request(std::int64_t delay) {
     return {.kind = RequestKind::apply, .engine = {}, .parameters = {{"delay", delay}}, .force = {}, .client = "test"};
   }
-  // Whether nothing is applied any more; a second client asks until it is so.
+  // A second client asks until nothing is applied any more.
   bool becomes_clear() {
     auto client = connect();
     for (int i = 0; i < 200; ++i) {

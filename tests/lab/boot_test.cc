@@ -48,7 +48,7 @@ class BootedLab : public testing::Test {
     return options;
   }
 
-  /// What a command on a node prints.
+  /// Output of a command on a node.
   static std::string output(const std::string& node, std::vector<std::string> command) {
     const auto remote = exec_command({.lab = "t", .node = node, .command = std::move(command)});
     if (!remote) return remote.error().message;

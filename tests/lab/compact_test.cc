@@ -155,7 +155,7 @@ TEST_F(CompactLab, CpuLoadIsMeasuredWhereThePacketsAreReceived) {
   EXPECT_GT(count("net_rx_softirqs_here"), 0.1 * count("net_rx_softirqs_elsewhere"));
   EXPECT_EQ(masks(), "0\n");
 
-  // What a killed process leaves its agent takes away, at the latest when it starts.
+  // An agent takes away what a killed process left, at the latest when it starts.
   lab().must("client", "echo 2 >/sys/class/net/b0/queues/rx-0/rps_cpus");
   ASSERT_TRUE(lab().signal("client", "KILL", "longhaul-agent --node server"));
   lab().must("client",

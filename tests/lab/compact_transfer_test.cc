@@ -48,7 +48,7 @@ TEST_F(Transfer, EveryProcessInBothDirections) {
           EXPECT_FALSE(has(record, write ? "server_registration" : "client_registration")) << name;
           continue;
         }
-        // What both ends do overlaps, or it does not.
+        // The registrations of both ends overlap, or they do not.
         const bool overlaps = metric(record, "at_client_registered") > metric(record, "at_started");
         if (protocol == "typical") {
           EXPECT_FALSE(overlaps) << name;

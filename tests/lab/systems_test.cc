@@ -31,7 +31,7 @@ Outcome play(const std::string& inventory, const std::string& playbook, const st
   return outcome;
 }
 
-/// What a machine is, as far as a testbed could have changed it. Counters and times are left out.
+/// The state of a machine, as far as a testbed could have changed it. Counters and times are left out.
 constexpr const char* kState = R"(
 dpkg-query -W -f '${Package} ${Version}\n'
 getent passwd | cut -d: -f1

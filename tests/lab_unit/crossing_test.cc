@@ -12,7 +12,7 @@ constexpr const char* kGood =
 TEST(Crossing, BothInterfacesOfEveryLinkMustCount) {
   const LabPlan plan = plan_of(Topology::compact);
   EXPECT_TRUE(check_crossings(plan, parse_crossings(kGood)));
-  // What a program does that takes the destination's own address: it turns round in the router.
+  // A program that takes the destination's own address: its packets turn round in the router.
   const auto turned =
       check_crossings(plan, parse_crossings("longhaul: crossed ra0 rb0 0 0 6 6\nlonghaul: crossed ra1 rb1 3 3 3 3\n"));
   ASSERT_FALSE(turned);

@@ -1,4 +1,4 @@
-// What a sealed lab is told that others are not.
+// Settings that only a sealed lab has.
 #include <gmock/gmock.h>
 
 #include <cstdio>

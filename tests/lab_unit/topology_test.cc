@@ -135,7 +135,7 @@ TEST(LabPlan, SystemsHaveADiskThatTheyMayRebootFromAndNothingOfLonghaul) {
             "[Match]\nName=rb0\n\n[Network]\nAddress=10.20.0.254/24\nLinkLocalAddressing=no\nIPv6AcceptRA=no\n");
   EXPECT_EQ(file_of(router, "/etc/systemd/network/10-rb0.link"),
             "[Match]\nMACAddress=02:6c:68:00:02:c9\n\n[Link]\nName=rb0\nMTUBytes=1500\n");
-  // Where the agent listens is where it is found.
+  // The agent listens at the address where it is found.
   for (const PlannedNode& node : plan.nodes) EXPECT_EQ(node.guest_port, node.host_port);
 }
 

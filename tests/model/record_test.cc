@@ -50,7 +50,7 @@ TEST(Record, ExtraKeysAndAbsentOptionalsAreFine) {
   EXPECT_TRUE(facts->nics.empty());
 }
 
-// What a host's clock timed has none, and old records know no such member.
+// Records by a host's clock have none, and old records know no such member.
 TEST(Record, TheVirtualClockIsOptional) {
   auto run = example();
   EXPECT_EQ(to_json(run).find("virtual_clock"), std::string::npos);

@@ -1,4 +1,4 @@
-// What the kernel counts, from its text.
+// Counters of the kernel, from its text.
 #include "observe/counters.hh"
 
 #include <gtest/gtest.h>

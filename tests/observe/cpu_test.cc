@@ -60,7 +60,7 @@ TEST(CpuUse, NeverRunsBackwards) {
 
 TEST(SampleCpu, CountsThisProcessAndNode) {
   const auto start = sample_cpu();
-  const auto until = raw_time() + 30'000'000;
+  const auto until = raw_time() + std::chrono::milliseconds{30};
   volatile std::uint64_t work = 0;
   while (raw_time() < until) work = work + 1;
   const auto use = cpu_use(start, sample_cpu());

@@ -10,7 +10,7 @@ namespace longhaul::observe {
 namespace {
 
 void spin(std::int64_t duration) {
-  const auto until = raw_time() + duration;
+  const auto until = raw_time() + std::chrono::nanoseconds{duration};
   while (raw_time() < until) {
   }
 }

@@ -52,7 +52,8 @@ class Soaker {
       volatile std::uint64_t work = 0;
       for (int i = 0; i < 5'000; ++i) work = work + 1;
       const auto now = raw_time();
-      if (now - last < kMillisecond / 5) soaked_.fetch_add(now - last, std::memory_order_relaxed);
+      const auto took = (now - last).count();
+      if (took < kMillisecond / 5) soaked_.fetch_add(took, std::memory_order_relaxed);
       last = now;
     }
   }
@@ -67,7 +68,7 @@ void work_now_and_then(const std::stop_token& stop, int cpu) {
   std::minstd_rand random{1};
   std::uniform_int_distribution<std::int64_t> length{kMillisecond, 9 * kMillisecond};
   while (!stop.stop_requested()) {
-    const auto until = raw_time() + length(random);
+    const auto until = raw_time() + std::chrono::nanoseconds{length(random)};
     while (raw_time() < until) {
     }
     std::this_thread::sleep_for(std::chrono::nanoseconds{length(random)});

@@ -103,7 +103,7 @@ class Watched : public testing::Test {
     if (!watch_) GTEST_SKIP() << "this kernel lets us have no userfaultfd";
   }
 
-  // Whether it was cached; registers it in the arena's present life else.
+  // True if it was cached; registers it in the arena's present life else.
   bool get(Pages asked) {
     if (const auto id = user_.find(asked); id != kNoRegion) {
       for (auto page = asked.first; page < asked.end(); ++page)

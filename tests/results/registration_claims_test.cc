@@ -194,7 +194,7 @@ TEST_F(RegistrationClaims, R3TakesClearingFromTheFault) {
   EXPECT_THAT(finding("R3").reason, HasSubstr("3500 ns to find, 1000 to clear, 1800 to pin"));
 }
 
-// Whether a cell's registrations were traced afterwards makes no difference to it.
+// A trace of a cell's registrations afterwards makes no difference to it.
 TEST_F(RegistrationClaims, R4AsksOfHugePagesAFifth) {
   const auto pair = [&](double huge) {
     summary_.cells.clear();

@@ -12,9 +12,9 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Computation, NoneIsNone) {
-  const Computation none{0};
+  const Computation none{Nanoseconds{0}};
   EXPECT_EQ(none.iterations(), 0U);
-  EXPECT_LT(none.time(), 1'000'000);
+  EXPECT_LT(none.time(), std::chrono::milliseconds{1});
   EXPECT_NO_THROW(none.check(5000));
 }
 
@@ -31,8 +31,8 @@ std::int64_t processor_time(const Computation& work) {
 }
 
 TEST(Computation, TenTimesTheIterationsTakeTenTimesAsLong) {
-  const Computation brief{500'000};
-  const Computation extended{5'000'000};
+  const Computation brief{Nanoseconds{500'000}};
+  const Computation extended{Nanoseconds{5'000'000}};
   const auto expected = static_cast<double>(extended.iterations()) / static_cast<double>(brief.iterations());
   std::vector<double> ratios;
   for (int i = 0; i < 15; ++i) {
@@ -45,23 +45,24 @@ TEST(Computation, TenTimesTheIterationsTakeTenTimesAsLong) {
 }
 
 TEST(Computation, IsAnAmountNotATime) {
-  const Computation work{1'000'000};
+  const Computation work{Nanoseconds{1'000'000}};
   EXPECT_GT(work.iterations(), 1000U);
-  EXPECT_EQ(work.length(), 1'000'000);
+  EXPECT_EQ(work.length(), std::chrono::milliseconds{1});
 }
 
 TEST(Computation, LearnsFromWhatItTook) {
-  Computation work{1'000'000};
+  Computation work{Nanoseconds{1'000'000}};
   const auto before = static_cast<double>(work.iterations());
-  for (int i = 0; i < 9; ++i) work.learn(i < 2 ? 50'000'000 : 2'000'000);  // interrupted twice; else half the speed
+  for (int i = 0; i < 9; ++i)
+    work.learn(std::chrono::milliseconds{i < 2 ? 50 : 2});  // interrupted twice; else half the speed
   EXPECT_NEAR(static_cast<double>(work.iterations()), before / 2, before * 0.01);
-  Computation none{0};
-  none.learn(1000);
+  Computation none{Nanoseconds{0}};
+  none.learn(std::chrono::microseconds{1});
   EXPECT_EQ(none.iterations(), 0U);
 }
 
 TEST(Computation, AChangedSpeedIsSaid) {
-  const Computation work{1'000'000};
+  const Computation work{Nanoseconds{1'000'000}};
   EXPECT_NO_THROW(work.check(1'090'000));
   EXPECT_NO_THROW(work.check(910'000));
   try {

@@ -17,7 +17,7 @@ std::pair<OwnFd, OwnFd> pair() {
 }
 
 Patience soon() {
-  return Patience::of(50'000'000, -1);
+  return Patience::of(std::chrono::milliseconds{50}, -1);
 }
 
 TEST(ControlMessage, SurvivesTheWire) {

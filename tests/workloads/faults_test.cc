@@ -11,12 +11,13 @@
 namespace longhaul::workloads {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 constexpr std::int64_t kMillisecond = 1'000'000;
 
 Patience soon() {
-  return Patience::of(5'000 * kMillisecond, -1);
+  return Patience::of(5s, -1);
 }
 
 OwnFd dial(std::uint16_t port) {
@@ -34,7 +35,7 @@ class FalseServer {
   FalseServer(int exchanges, std::function<char(char)> change, End end)
       : listener_(std::move(*listen_on(*resolve("127.0.0.1", 0)))), port_(listener_.port()) {
     thread_ = std::thread{[this, exchanges, change = std::move(change), end = std::move(end)] {
-      auto client = *listener_.next_client({std::numeric_limits<std::int64_t>::max(), -1});
+      auto client = *listener_.next_client({observe::RawTime::max(), -1});
       auto hello = client.control.receive(soon(), "hello");
       auto lanes = listener_.lanes(client.session, 1, soon());
       if (!hello || !lanes) return;
@@ -85,7 +86,7 @@ TEST_P(Faults, AServerThatVanishesIsNoticedAtOnce) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().status, Status::failed);
   EXPECT_THAT(result.error().message, testing::AnyOf(HasSubstr("closed"), HasSubstr("reset")));
-  EXPECT_LT(observe::raw_time() - before, 1'500 * kMillisecond);
+  EXPECT_LT(observe::raw_time() - before, 1500ms);
 }
 
 TEST_P(Faults, AServerWhoseControlConnectionIsGoneIsNoticed) {
@@ -111,8 +112,8 @@ TEST_P(Faults, ASilentServerIsATimeOut) {
   done = true;
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("no operation came to its end for 100ms"));
-  EXPECT_GE(took, 100 * kMillisecond);
-  EXPECT_LT(took, 2'000 * kMillisecond);
+  EXPECT_GE(took, 100ms);
+  EXPECT_LT(took, 2s);
 }
 
 TEST_P(Faults, ACorruptedReplyIsAFailure) {

@@ -25,7 +25,8 @@ Message with_segments(Kind kind, std::size_t count) {
 
 TEST(FrrwpMessageTest, EveryKindComesBackAsItWent) {
   auto closed = plain(Kind::closed);
-  closed.moments = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  for (std::size_t i = 0; i < kMoments.size(); ++i)
+    closed.moments.*kMoments[i] = observe::from_ns(static_cast<std::int64_t>(i + 1));
   auto refuse = plain(Kind::refuse);
   refuse.reason = "no memory";
   for (const auto& message :

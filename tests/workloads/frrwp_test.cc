@@ -13,9 +13,10 @@
 namespace longhaul::workloads::frrwp {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-constexpr std::int64_t kPatience = 5'000'000'000;
+constexpr Nanoseconds kPatience = 5s;
 
 /// Both ends' connections, receives posted, as verbs would have them.
 struct Wire {
@@ -46,7 +47,7 @@ struct Table {
   }
   bool play() {
     client->start();
-    const auto patience = observe::raw_time() + 10'000'000'000;
+    const auto patience = observe::raw_time() + 10s;
     do {
       server->advance();
       if (client->advance()) return true;
@@ -97,7 +98,7 @@ TEST_P(TransferTest, TheDataComesAndNothingIsLeft) {
     const auto& sink = write ? server : client;
     EXPECT_GE(source.posted, client.started);
     EXPECT_GE(sink.arrived, source.posted);
-    EXPECT_GT(sink.key_sent, 0);
+    EXPECT_GT(sink.key_sent, kNever);
     EXPECT_GE(source.key_came, protocol == Protocol::advertised ? client.started : sink.key_sent);
     EXPECT_GE(sink.released, sink.arrived);
     if (protocol != Protocol::advertised && write) {
@@ -164,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(All, TransferTest, cases({"preregistered", "each-time",
 INSTANTIATE_TEST_SUITE_P(All, TransferWithoutMemory, cases({"each-time"}));
 
 TEST(TransferEngineTest, AnEngineWritesWhileTheApplicationComputes) {
-  const Computation computation{2'000'000};
+  const Computation computation{2ms};
   for (const auto direction : {Direction::write, Direction::read}) {
     Options options{.protocol = Protocol::crw,
                     .direction = direction,
@@ -201,7 +202,7 @@ TEST(TransferFaultTest, CorruptedDataIsNoticed) {
 // --- one end by hand, the other an endpoint -------------------------------------------------------------------------
 
 struct Ends {
-  explicit Ends(std::int64_t patience = kPatience)
+  explicit Ends(Nanoseconds patience = kPatience)
       : wire(1 << 20, 4096, false),
         source(wire.client, wire.layout, patience),
         sink(wire.server, wire.layout, kPatience) {}
@@ -264,10 +265,10 @@ TEST(EndpointTest, DuplicateStaleAndWrongKeysAreToldToThePeer) {
 }
 
 TEST(EndpointTest, AKeyThatNeverComesTimesOut) {
-  Ends ends{20'000'000};
+  Ends ends{20ms};
   ends.source.hold(ends.order(1));
   ends.sink.send(ends.stcrw(77));
-  const auto patience = observe::raw_time() + 5'000'000'000;
+  const auto patience = observe::raw_time() + 5s;
   std::vector<Event> failed;
   while (failed.empty() && observe::raw_time() < patience) failed = Ends::drain(ends.source);
   ASSERT_EQ(failed.size(), 1U);
@@ -301,8 +302,7 @@ class EngineTest : public testing::TestWithParam<Engine::Waiting> {};
 // Its next event, if one comes within seconds.
 std::optional<Event> await(Engine& engine) {
   std::optional<Event> event;
-  for (const auto patience = observe::raw_time() + 5'000'000'000; !event && observe::raw_time() < patience;)
-    event = engine.next();
+  for (const auto patience = observe::raw_time() + 5s; !event && observe::raw_time() < patience;) event = engine.next();
   return event;
 }
 
@@ -311,7 +311,7 @@ TEST_P(EngineTest, TenThousandOutstandingAndNoneIsLost) {
   Wire wire{1 << 16, 64, false};
   std::vector<Tag> tags(kMany);
   for (Tag i = 0; i < kMany; ++i) tags[i] = i + 1;
-  Engine source{wire.client, wire.layout, 60'000'000'000, GetParam()};
+  Engine source{wire.client, wire.layout, 60s, GetParam()};
   Endpoint sink{wire.server, wire.layout, kPatience};
   for (const auto tag : tags) source.hold({tag, {{wire.layout.buffers, 64, {}}}, wire.layout.buffers, 64});
   // A key that comes before its order waits for it, and then goes behind others. The engine takes what it is given in
@@ -332,7 +332,7 @@ TEST_P(EngineTest, TenThousandOutstandingAndNoneIsLost) {
   std::vector<Tag> fins;
   std::size_t posted = 0;
   std::size_t written = 0;
-  const auto patience = observe::raw_time() + 60'000'000'000;
+  const auto patience = observe::raw_time() + 60s;
   while ((fins.size() < kMany || written < kMany) && observe::raw_time() < patience) {
     while (auto event = sink.next())
       if (event->message.kind == Kind::fin) fins.push_back(event->message.tag);
@@ -379,7 +379,7 @@ TEST_P(EngineTest, WhatBreaksTheConnectionReachesTheApplication) {
   Engine source{wire.client, wire.layout, kPatience, GetParam()};
   std::memset(wire.server.memory().data(), 0xff, 64);
   wire.server.post({.operation = Operation::send, .local = 0, .length = 64});  // no message of ours
-  const auto patience = observe::raw_time() + 5'000'000'000;
+  const auto patience = observe::raw_time() + 5s;
   const auto wait = [&] {
     while (observe::raw_time() < patience) source.next();
   };

@@ -12,7 +12,11 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::int64_t kPatience = 1'000'000;
+constexpr Nanoseconds kPatience{1'000'000};
+
+observe::RawTime at(std::int64_t ns) {
+  return observe::from_ns(ns);
+}
 
 WriteOrder order(Tag tag, std::size_t length = 4096) {
   return {tag, {{0, length, {}}}, 0, length};
@@ -30,22 +34,22 @@ const T& only(const std::vector<Action>& actions) {
 
 TEST(MatcherTest, AWriteWaitsForItsKey) {
   WriteMatcher matcher{kPatience};
-  EXPECT_TRUE(matcher.post(order(1), 10).empty());
+  EXPECT_TRUE(matcher.post(order(1), at(10)).empty());
   EXPECT_EQ(matcher.held(), 1U);
-  const auto actions = matcher.key(1, 4096, segments(), 20);
+  const auto actions = matcher.key(1, 4096, segments(), at(20));
   const auto& submit = only<Submit>(actions);
   EXPECT_EQ(submit.order.tag, 1U);
   EXPECT_EQ(submit.segments, segments());
-  EXPECT_EQ(submit.matched, 20);
+  EXPECT_EQ(submit.matched, at(20));
   EXPECT_EQ(matcher.held(), 0U);
   EXPECT_FALSE(matcher.deadline());
 }
 
 TEST(MatcherTest, AKeyWaitsForItsWrite) {
   WriteMatcher matcher{kPatience};
-  EXPECT_TRUE(matcher.key(1, 4096, segments(), 10).empty());
+  EXPECT_TRUE(matcher.key(1, 4096, segments(), at(10)).empty());
   EXPECT_EQ(matcher.early(), 1U);
-  EXPECT_EQ(only<Submit>(matcher.post(order(1), 30)).matched, 10);
+  EXPECT_EQ(only<Submit>(matcher.post(order(1), at(30))).matched, at(10));
   EXPECT_EQ(matcher.early(), 0U);
 }
 
@@ -53,35 +57,35 @@ TEST(MatcherTest, TenThousandInAnyOrder) {
   WriteMatcher matcher{kPatience};
   std::vector<Tag> tags(10'000);
   std::iota(tags.begin(), tags.end(), 1);
-  for (const auto tag : tags) ASSERT_TRUE(matcher.post(order(tag), 0).empty());
+  for (const auto tag : tags) ASSERT_TRUE(matcher.post(order(tag), at(0)).empty());
   std::shuffle(tags.begin(), tags.end(), std::mt19937{1});
-  for (const auto tag : tags) ASSERT_EQ(only<Submit>(matcher.key(tag, 4096, segments(), 1)).order.tag, tag);
+  for (const auto tag : tags) ASSERT_EQ(only<Submit>(matcher.key(tag, 4096, segments(), at(1))).order.tag, tag);
   EXPECT_EQ(matcher.held() + matcher.early(), 0U);
 }
 
 TEST(MatcherTest, AKeyThatComesTwiceIsRejected) {
   WriteMatcher matcher{kPatience};
-  matcher.key(1, 4096, segments(), 0);
-  EXPECT_THAT(only<Reject>(matcher.key(1, 4096, segments(), 0)).reason, HasSubstr("twice"));
+  matcher.key(1, 4096, segments(), at(0));
+  EXPECT_THAT(only<Reject>(matcher.key(1, 4096, segments(), at(0))).reason, HasSubstr("twice"));
   // The first is still good.
-  only<Submit>(matcher.post(order(1), 0));
-  EXPECT_THAT(only<Reject>(matcher.key(1, 4096, segments(), 0)).reason, HasSubstr("is over"));
+  only<Submit>(matcher.post(order(1), at(0)));
+  EXPECT_THAT(only<Reject>(matcher.key(1, 4096, segments(), at(0))).reason, HasSubstr("is over"));
 }
 
 TEST(MatcherTest, ATagIsUsedOnce) {
   WriteMatcher matcher{kPatience};
-  matcher.post(order(1), 0);
-  EXPECT_THAT(only<Fail>(matcher.post(order(1), 0)).reason, HasSubstr("has been used"));
-  matcher.key(1, 4096, segments(), 0);
-  EXPECT_THAT(only<Fail>(matcher.post(order(1), 0)).reason, HasSubstr("has been used"));
+  matcher.post(order(1), at(0));
+  EXPECT_THAT(only<Fail>(matcher.post(order(1), at(0))).reason, HasSubstr("has been used"));
+  matcher.key(1, 4096, segments(), at(0));
+  EXPECT_THAT(only<Fail>(matcher.post(order(1), at(0))).reason, HasSubstr("has been used"));
 }
 
 TEST(MatcherTest, AKeyForAnotherLengthFailsBothEnds) {
   for (const bool early : {false, true}) {
     WriteMatcher matcher{kPatience};
-    if (!early) matcher.post(order(1, 8192), 0);
-    auto actions = matcher.key(1, 4096, segments(), 0);
-    if (early) actions = matcher.post(order(1, 8192), 0);
+    if (!early) matcher.post(order(1, 8192), at(0));
+    auto actions = matcher.key(1, 4096, segments(), at(0));
+    if (early) actions = matcher.post(order(1, 8192), at(0));
     ASSERT_EQ(actions.size(), 2U);
     EXPECT_THAT(std::get<Fail>(actions[0]).reason, HasSubstr("4096 bytes"));
     EXPECT_THAT(std::get<Reject>(actions[1]).reason, HasSubstr("8192"));
@@ -89,18 +93,18 @@ TEST(MatcherTest, AKeyForAnotherLengthFailsBothEnds) {
   }
   // The length that is said and the segments that are named.
   WriteMatcher matcher{kPatience};
-  matcher.post(order(1), 0);
-  EXPECT_EQ(matcher.key(1, 4096, segments(1024), 0).size(), 2U);
+  matcher.post(order(1), at(0));
+  EXPECT_EQ(matcher.key(1, 4096, segments(1024), at(0)).size(), 2U);
 }
 
 TEST(MatcherTest, ACancelledWriteIsNotMade) {
   WriteMatcher matcher{kPatience};
-  matcher.post(order(1), 0);
+  matcher.post(order(1), at(0));
   const auto actions = matcher.cancel(1);
   ASSERT_EQ(actions.size(), 2U);
   EXPECT_THAT(std::get<Fail>(actions[0]).reason, HasSubstr("cancelled"));
   EXPECT_EQ(std::get<Reject>(actions[1]).tag, 1U);
-  EXPECT_THAT(only<Reject>(matcher.key(1, 4096, segments(), 0)).reason, HasSubstr("is over")) << "stale";
+  EXPECT_THAT(only<Reject>(matcher.key(1, 4096, segments(), at(0))).reason, HasSubstr("is over")) << "stale";
   EXPECT_TRUE(matcher.cancel(1).empty());
   EXPECT_TRUE(matcher.cancel(99).empty());
   EXPECT_FALSE(matcher.deadline()) << "nothing is left to wait for";
@@ -108,18 +112,18 @@ TEST(MatcherTest, ACancelledWriteIsNotMade) {
 
 TEST(MatcherTest, WhatThePeerRefusesFailsHere) {
   WriteMatcher matcher{kPatience};
-  matcher.post(order(1), 0);
+  matcher.post(order(1), at(0));
   EXPECT_EQ(only<Fail>(matcher.refused(1, "no memory")).reason, "no memory");
   EXPECT_TRUE(matcher.refused(1, "no memory").empty());
 }
 
 TEST(MatcherTest, WhatWaitsTooLongIsGivenUp) {
   WriteMatcher matcher{kPatience};
-  matcher.post(order(1), 0);
-  matcher.key(2, 4096, segments(), 5);
-  EXPECT_EQ(matcher.deadline(), kPatience);
-  EXPECT_TRUE(matcher.expire(kPatience - 1).empty());
-  const auto actions = matcher.expire(kPatience + 5);
+  matcher.post(order(1), at(0));
+  matcher.key(2, 4096, segments(), at(5));
+  EXPECT_EQ(matcher.deadline(), at(0) + kPatience);
+  EXPECT_TRUE(matcher.expire(at(-1) + kPatience).empty());
+  const auto actions = matcher.expire(at(5) + kPatience);
   ASSERT_EQ(actions.size(), 3U);
   EXPECT_THAT(std::get<Fail>(actions[0]).reason, HasSubstr("no key for it came within 1ms"));
   EXPECT_EQ(std::get<Reject>(actions[1]).tag, 1U);
@@ -130,8 +134,9 @@ TEST(MatcherTest, WhatWaitsTooLongIsGivenUp) {
 
 TEST(MatcherTest, APeerThatSendsKeysForEverIsBounded) {
   WriteMatcher matcher{kPatience};
-  for (Tag tag = 1; tag <= WriteMatcher::kMostEarly; ++tag) ASSERT_TRUE(matcher.key(tag, 4096, segments(), 0).empty());
-  only<Reject>(matcher.key(WriteMatcher::kMostEarly + 1, 4096, segments(), 0));
+  for (Tag tag = 1; tag <= WriteMatcher::kMostEarly; ++tag)
+    ASSERT_TRUE(matcher.key(tag, 4096, segments(), at(0)).empty());
+  only<Reject>(matcher.key(WriteMatcher::kMostEarly + 1, 4096, segments(), at(0)));
   EXPECT_EQ(matcher.early(), WriteMatcher::kMostEarly);
 }
 

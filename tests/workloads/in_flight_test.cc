@@ -7,16 +7,17 @@
 namespace longhaul::workloads::stream {
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr Nanoseconds kMillisecond{1'000'000};
 
 // A path that takes a message each `spacing` and brings its acknowledgement a round trip later; the limit behind
 // `duration`.
-std::size_t settled(std::int64_t spacing, std::int64_t round_trip, std::size_t most, std::int64_t duration) {
+std::size_t settled(Nanoseconds spacing, Nanoseconds round_trip, std::size_t most, Nanoseconds duration) {
   InFlightLimit limit{most, round_trip};
-  std::deque<std::int64_t> under_way;  // when each will have been acknowledged
+  std::deque<observe::RawTime> under_way;  // when each will have been acknowledged
   std::uint64_t posted = 0;
-  std::int64_t free = 0;
-  for (std::int64_t now = 0; now < duration;) {
+  constexpr observe::RawTime kBegin{};
+  auto free = kBegin;
+  for (auto now = kBegin; now < kBegin + duration;) {
     while (under_way.size() < limit.size()) {
       free = std::max(free, now) + spacing;
       under_way.push_back(free + round_trip);

@@ -10,7 +10,9 @@
 namespace longhaul::workloads {
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
+using namespace std::chrono_literals;
+
+constexpr Nanoseconds kMillisecond = 1ms;
 
 // An operation that takes so many looks.
 class Countdown final : public Lane {
@@ -47,28 +49,28 @@ Counted countdowns(std::initializer_list<int> looks) {
 }
 
 TEST(Window, LastsForBothItsDurationAndItsSamples) {
-  Window window{1000, 3};
-  window.open(5000);
-  EXPECT_FALSE(window.over(5999, 100));
-  EXPECT_TRUE(window.over(6000, 3));
-  EXPECT_FALSE(window.over(9000, 2));
+  Window window{1us, 3};
+  window.open(observe::from_ns(5000));
+  EXPECT_FALSE(window.over(observe::from_ns(5999), 100));
+  EXPECT_TRUE(window.over(observe::from_ns(6000), 3));
+  EXPECT_FALSE(window.over(observe::from_ns(9000), 2));
 }
 
 TEST(Pace, ReadsTheClockSeldomAndIsDueOncePerInterval) {
-  Pace pace{100};
+  Pace pace{100ns};
   int looks = 0;
   for (int i = 0; i < 1024; ++i) looks += pace.worth_a_look() ? 1 : 0;
   EXPECT_EQ(looks, 4);
-  EXPECT_TRUE(pace.due(1000));
-  EXPECT_FALSE(pace.due(1099));
-  EXPECT_TRUE(pace.due(1100));
+  EXPECT_TRUE(pace.due(observe::from_ns(1000)));
+  EXPECT_FALSE(pace.due(observe::from_ns(1099)));
+  EXPECT_TRUE(pace.due(observe::from_ns(1100)));
 }
 
 TEST(Loop, CountsEveryOperationOnceAndKeepsTheFirstInOrder) {
   const auto counted = countdowns({3});
   LoopOptions options;
   options.raw_limit = 5;
-  const auto samples = run_operations(counted.lanes, Window{0, 20}, options).front();
+  const auto samples = run_operations(counted.lanes, Window{0ns, 20}, options).front();
   EXPECT_EQ(samples.histogram.count(), 20U);
   EXPECT_EQ(counted.raw[0]->started, 20);
   EXPECT_EQ(samples.raw.size(), 5U);
@@ -85,7 +87,7 @@ TEST(Loop, WindowStaysOpenForItsDuration) {
 
 TEST(Loop, LanesThatAreUnderWayComeToTheirEnd) {
   const auto counted = countdowns({1, 50, 7});
-  const auto samples = run_operations(counted.lanes, Window{0, 100}, {}).front();
+  const auto samples = run_operations(counted.lanes, Window{0ns, 100}, {}).front();
   int started = 0;
   for (const auto* lane : counted.raw) started += lane->started;
   EXPECT_EQ(samples.histogram.count(), static_cast<std::uint64_t>(started));
@@ -105,7 +107,7 @@ TEST(Loop, InspectsBetweenOperationsUntimed) {
   lanes.push_back(std::make_unique<Slow>());
   LoopOptions options;
   options.inspecting = true;
-  const auto samples = run_operations(lanes, Window{0, 5}, options).front();
+  const auto samples = run_operations(lanes, Window{0ns, 5}, options).front();
   EXPECT_LT(samples.histogram.quantile(0.5), 1'000'000);
 }
 
@@ -116,15 +118,15 @@ TEST(Loop, DividesWhatItMeasures) {
     bool advance() override { return observe::raw_time() - started_ >= kMillisecond; }
     Waitable& waitable() override { return connection_; }
     FakeConnection connection_{1};
-    std::int64_t started_ = 0;
+    observe::RawTime started_;
   };
   Lanes lanes;
   lanes.push_back(std::make_unique<Fixed>());
   LoopOptions options;
   options.divisor = 2;
-  const auto samples = run_operations(lanes, Window{0, 3}, options).front();
-  EXPECT_GE(samples.histogram.min(), kMillisecond / 2);
-  EXPECT_LT(samples.histogram.min(), kMillisecond);
+  const auto samples = run_operations(lanes, Window{0ns, 3}, options).front();
+  EXPECT_GE(samples.histogram.min(), kMillisecond.count() / 2);
+  EXPECT_LT(samples.histogram.min(), kMillisecond.count());
 }
 
 TEST(Loop, NoProgressIsAnErrorWithinTheTimeout) {
@@ -135,7 +137,7 @@ TEST(Loop, NoProgressIsAnErrorWithinTheTimeout) {
     options.timeout = 20 * kMillisecond;
     const auto before = observe::raw_time();
     try {
-      run_operations(counted.lanes, Window{0, 1}, options);
+      run_operations(counted.lanes, Window{0ns, 1}, options);
       FAIL() << "it ended without an operation";
     } catch (const std::system_error& error) {
       EXPECT_EQ(error.code().value(), ETIMEDOUT);

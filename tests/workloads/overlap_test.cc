@@ -52,7 +52,7 @@ class Counted final : public Lane {
 
 TEST(OverlapLane, TakesItsKindsInTurnAndTimesTheComputationInBetween) {
   Counted exchange;
-  Computation work{500'000};
+  Computation work{std::chrono::microseconds{500}};
   OverlapLane lane{exchange, work};
   for (int round = 1; round <= 4; ++round) {
     for (const auto kind : {Kind::pure, Kind::total}) {

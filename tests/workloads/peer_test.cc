@@ -22,7 +22,7 @@ PeerRun run_of(const std::string& op) {
           .size = 65536,
           .streams = 2,
           .depth = 0,
-          .duration = 1'500'000'000,
+          .duration = std::chrono::milliseconds{1500},
           .messages = 500};
 }
 

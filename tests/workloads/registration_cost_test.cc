@@ -12,6 +12,8 @@
 namespace longhaul::workloads::registration_cost {
 namespace {
 
+using namespace std::chrono_literals;
+
 // As the lab's tracing helper leaves it: its probes, then the kernel's events with the trace option raw.
 constexpr const char* kTrace = R"(enter 1640 rxe_reg_user_mr
 leave 1641 rxe_reg_user_mr
@@ -41,36 +43,37 @@ leave 1645 pin_user_pages_fast
 TEST(Steps, ATraceIsReadByFunction) {
   const auto calls = read_calls(kTrace);
   ASSERT_EQ(calls.size(), 3U);
-  EXPECT_THAT(calls.at("rxe_reg_user_mr"), testing::ElementsAre(120'000, 1'080'000));
-  EXPECT_THAT(calls.at("ib_umem_get"), testing::ElementsAre(12'250, 13'750));
-  EXPECT_THAT(calls.at("pin_user_pages_fast"), testing::ElementsAre(4'500, 5'500));
+  EXPECT_THAT(calls.at("rxe_reg_user_mr"), testing::ElementsAre(120us, 1080us));
+  EXPECT_THAT(calls.at("ib_umem_get"), testing::ElementsAre(12250ns, 13750ns));
+  EXPECT_THAT(calls.at("pin_user_pages_fast"), testing::ElementsAre(4500ns, 5500ns));
 }
 
 TEST(Steps, StepsAreOfTheMedianRegistration) {
-  const Calls calls{{"rxe_reg_user_mr", {1'000'000, 100, 110}},
-                    {"ib_umem_get", {900'000, 60, 61}},
-                    {"pin_user_pages_fast", {800'000, 20, 21}}};
-  const auto steps = steps_of(calls, {2'000'000, 150, 160});
+  const Calls calls{{"rxe_reg_user_mr", {1ms, 100ns, 110ns}},
+                    {"ib_umem_get", {900us, 60ns, 61ns}},
+                    {"pin_user_pages_fast", {800us, 20ns, 21ns}}};
+  const auto steps = steps_of(calls, {2ms, 150ns, 160ns});
   ASSERT_TRUE(steps);
-  EXPECT_EQ(steps->pinning, 21);
-  EXPECT_EQ(steps->translating, 40);
-  EXPECT_EQ(steps->handing_over, 49);
-  EXPECT_EQ(steps->rest, 50);
+  EXPECT_EQ(steps->pinning, 21ns);
+  EXPECT_EQ(steps->translating, 40ns);
+  EXPECT_EQ(steps->handing_over, 49ns);
+  EXPECT_EQ(steps->rest, 50ns);
 }
 
 TEST(Steps, LargeMemoryIsPinnedInSeveralCalls) {
-  const auto steps = steps_of(
-      {{"siw_reg_user_mr", {100, 100}}, {"siw_umem_get", {80, 80}}, {"pin_user_pages", {10, 20, 30, 10, 20, 30}}},
-      {120, 120});
+  const auto steps = steps_of({{"siw_reg_user_mr", {100ns, 100ns}},
+                               {"siw_umem_get", {80ns, 80ns}},
+                               {"pin_user_pages", {10ns, 20ns, 30ns, 10ns, 20ns, 30ns}}},
+                              {120ns, 120ns});
   ASSERT_TRUE(steps);
-  EXPECT_EQ(steps->pinning, 60);
-  EXPECT_EQ(steps->translating, 20);
+  EXPECT_EQ(steps->pinning, 60ns);
+  EXPECT_EQ(steps->translating, 20ns);
 }
 
 TEST(Steps, WhatIsNoTraceHasNoSteps) {
-  EXPECT_FALSE(steps_of(read_calls(""), {1}));
-  EXPECT_FALSE(steps_of(read_calls("garbage | more\nenter x y\n1 2 3 4\n1 2 3 type: 4\n"), {1}));
-  EXPECT_FALSE(steps_of(read_calls("leave 7 rxe_reg_user_mr\n1 0 5 type: 7\n"), {1}));
+  EXPECT_FALSE(steps_of(read_calls(""), {1ns}));
+  EXPECT_FALSE(steps_of(read_calls("garbage | more\nenter x y\n1 2 3 4\n1 2 3 type: 4\n"), {1ns}));
+  EXPECT_FALSE(steps_of(read_calls("leave 7 rxe_reg_user_mr\n1 0 5 type: 7\n"), {1ns}));
 }
 
 std::size_t resident(const Mapping& mapping) {

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 
 Patience soon() {
-  return Patience::of(5'000'000'000, -1);
+  return Patience::of(std::chrono::seconds{5}, -1);
 }
 
 std::pair<OwnFd, OwnFd> connected() {
@@ -177,9 +177,10 @@ TEST(Tcp, NobodyListens) {
 TEST(Tcp, ABlockedPeerIsATimeOut) {
   auto [a, b] = connected();
   char byte = 0;
-  EXPECT_THROW(read_fully(a.get(), &byte, 1, Patience::of(10'000'000, -1), "read"), std::system_error);
+  EXPECT_THROW(read_fully(a.get(), &byte, 1, Patience::of(std::chrono::milliseconds{10}, -1), "read"),
+               std::system_error);
   const std::string much(64 << 20, 'x');
-  EXPECT_THROW(write_fully(a.get(), much, Patience::of(10'000'000, -1), "write"), std::system_error);
+  EXPECT_THROW(write_fully(a.get(), much, Patience::of(std::chrono::milliseconds{10}, -1), "write"), std::system_error);
 }
 
 }  // namespace

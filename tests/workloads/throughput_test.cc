@@ -16,10 +16,10 @@ using testing::IsEmpty;
 TEST(Meter, CountsFromTheFirstArrivalToTheLast) {
   Meter meter;
   EXPECT_EQ(meter.rate(), 0);
-  meter.count(1000, 5'000);
+  meter.count(1000, observe::from_ns(5'000));
   EXPECT_EQ(meter.rate(), 0);
-  meter.count(1000, 6'000);
-  meter.count(1000, 7'000);
+  meter.count(1000, observe::from_ns(6'000));
+  meter.count(1000, observe::from_ns(7'000));
   EXPECT_DOUBLE_EQ(meter.rate(), 2000 * 8e9 / 2'000);  // the first one only starts the clock
   EXPECT_EQ(meter.arrivals(), 3U);
   meter.reset();
@@ -55,7 +55,7 @@ TEST_P(StreamTest, ArrivesWholeAndKeepsItsQueueFull) {
   }
   EXPECT_EQ(meter.arrivals(), 30U);
   stream::Poster* const posters[] = {&poster};
-  if (options.op == "write") flush(posters, 1'000'000'000);
+  if (options.op == "write") flush(posters, std::chrono::seconds{1});
   auto& target = options.op == std::string{"read"} ? table.client : table.server;
   EXPECT_NO_THROW(verify(target.memory(), options));
   target.memory()[123] ^= std::byte{1};
@@ -137,7 +137,7 @@ TEST(Stream, SendsNoMoreThanTheReceiverHasRoomFor) {
 }
 
 TEST(Stream, APacedPosterKeepsItsRate) {
-  const Options options{.op = "write", .size = 64, .depth = 4, .interval = 2'000'000};
+  const Options options{.op = "write", .size = 64, .depth = 4, .interval = std::chrono::milliseconds{2}};
   Table table{options};
   Meter meter;
   Poster poster{table.client, options, meter};

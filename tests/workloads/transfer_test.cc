@@ -18,22 +18,26 @@ double value(const std::map<std::string, Metric>& metrics, const char* name) {
   return metrics.at(name).value;
 }
 
+observe::RawTime at(std::int64_t ns) {
+  return observe::from_ns(ns);
+}
+
 frrwp::Moments client_of_write() {
-  return {.started = 1000,
-          .told = 1010,
-          .registering = 1020,
-          .registered = 1120,
-          .key_came = 1500,
-          .posted = 1510,
-          .released = 1900};
+  return {.started = at(1000),
+          .told = at(1010),
+          .registering = at(1020),
+          .registered = at(1120),
+          .key_came = at(1500),
+          .posted = at(1510),
+          .released = at(1900)};
 }
 frrwp::Moments server_of_write(std::int64_t ahead) {
-  return {.started = 1200 + ahead,
-          .registering = 1210 + ahead,
-          .registered = 1310 + ahead,
-          .key_sent = 1320 + ahead,
-          .arrived = 1800 + ahead,
-          .released = 1850 + ahead};
+  return {.started = at(1200 + ahead),
+          .registering = at(1210 + ahead),
+          .registered = at(1310 + ahead),
+          .key_sent = at(1320 + ahead),
+          .arrived = at(1800 + ahead),
+          .released = at(1850 + ahead)};
 }
 
 TEST(MomentLogTest, IntervalsOnOneClock) {
@@ -53,7 +57,7 @@ TEST(MomentLogTest, IntervalsOnOneClock) {
 }
 
 TEST(MomentLogTest, TheOtherClockIsTakenIntoAccount) {
-  MomentLog log{true, {.offset = 1'000'000, .error = 20}};
+  MomentLog log{true, {.offset = Nanoseconds{1'000'000}, .error = Nanoseconds{20}}};
   log.add(client_of_write(), server_of_write(1'000'000));
   EXPECT_EQ(value(log.metrics(), "start_trip"), 190);
   EXPECT_EQ(value(log.metrics(), "transfer"), 800);
@@ -61,7 +65,7 @@ TEST(MomentLogTest, TheOtherClockIsTakenIntoAccount) {
 }
 
 TEST(MomentLogTest, WhatTheClocksCannotTellIsLeftOut) {
-  MomentLog log{true, {.offset = 0, .error = 300}};
+  MomentLog log{true, {.offset = {}, .error = Nanoseconds{300}}};
   log.add(client_of_write(), server_of_write(0));
   const auto metrics = log.metrics();
   EXPECT_THAT(metrics, Not(Contains(Key("start_trip"))));
@@ -72,14 +76,19 @@ TEST(MomentLogTest, WhatTheClocksCannotTellIsLeftOut) {
 
 TEST(MomentLogTest, OfAReadTheSourceIsTheServer) {
   MomentLog log{false, {}};
-  log.add({.started = 100,
-           .told = 110,
-           .registering = 120,
-           .registered = 150,
-           .key_sent = 160,
-           .arrived = 900,
-           .released = 950},
-          {.started = 200, .registering = 210, .registered = 260, .key_came = 300, .posted = 310, .released = 980});
+  log.add({.started = at(100),
+           .told = at(110),
+           .registering = at(120),
+           .registered = at(150),
+           .key_sent = at(160),
+           .arrived = at(900),
+           .released = at(950)},
+          {.started = at(200),
+           .registering = at(210),
+           .registered = at(260),
+           .key_came = at(300),
+           .posted = at(310),
+           .released = at(980)});
   const auto metrics = log.metrics();
   EXPECT_EQ(value(metrics, "critical_path"), 210);
   EXPECT_EQ(value(metrics, "transfer"), 800);
@@ -91,7 +100,7 @@ TEST(MomentLogTest, NeighboursTellWhatIsSaved) {
   MomentLog log{true, {}};
   auto typical = client_of_write();
   for (const std::int64_t more : {100, 300, -50}) {
-    typical.posted = client_of_write().posted + more;
+    typical.posted = client_of_write().posted + Nanoseconds{more};
     log.add_typical(typical, server_of_write(0));
     log.add(client_of_write(), server_of_write(0));
   }

@@ -16,7 +16,7 @@ using ucx::UcxConnection;
 const ucx::Choice kLoopback{.transport = "ucx_tcp", .provider = "kernel", .device = {}, .tls = "tcp", .devices = "lo"};
 
 Patience soon() {
-  return Patience::of(20'000'000'000, -1);
+  return Patience::of(std::chrono::seconds{20}, -1);
 }
 
 std::pair<OwnFd, OwnFd> connected() {

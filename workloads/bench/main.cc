@@ -49,7 +49,7 @@ std::string footer_of(const WorkloadSpec& spec) {
 
 constexpr std::size_t kLongestName = 300;  // bytes of HOST:PORT
 
-// What a command takes of its ends; one that runs alone has but this one.
+// Options of a command about its ends; a local one has only this end.
 struct Ends {
   bool listen = false;
   std::string connect;
@@ -138,11 +138,12 @@ Result<NamedServer> parse_server(const std::string& line) {
   if (!at) return tl::unexpected(at.error());
   NamedServer server{std::move(*at), {}};
   if (end == std::string::npos) return server;
-  PeerClock clock;
+  std::int64_t offset = 0;
+  std::int64_t error = 0;
   std::istringstream words{line.substr(end)};
-  if (!(words >> clock.offset >> clock.error) || clock.error < 0 || words.rdbuf()->in_avail() != 0)
+  if (!(words >> offset >> error) || error < 0 || words.rdbuf()->in_avail() != 0)
     return refuse("'{}': expected HOST:PORT, or HOST:PORT OFFSET ERROR of its clock in ns", line);
-  server.clock = clock;
+  server.clock = PeerClock{Nanoseconds{offset}, Nanoseconds{error}};
   return server;
 }
 
@@ -152,7 +153,7 @@ Attempt<std::string> server_named(const std::string& connect, int stop) {
   std::string line;
   char byte = 0;
   while (byte != '\n') {
-    (void)wait_for(STDIN_FILENO, POLLIN, {std::numeric_limits<std::int64_t>::max(), stop});
+    (void)wait_for(STDIN_FILENO, POLLIN, {observe::RawTime::max(), stop});
     const auto got = ::read(STDIN_FILENO, &byte, 1);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return wrong_input("--connect -: standard input ended before a line named the server (HOST:PORT)");
@@ -268,7 +269,7 @@ struct ProbeCommand {
       if (peer->port == kDefaultPort && ends.connect.find(":7470") == std::string::npos) peer->port = port;
       const auto time = parse_quantity(Kind::duration, interval);
       if (!time) return wrong_input("--interval {}", time.error().message);
-      options.interval = *time;
+      options.interval = Nanoseconds{*time};
       return probe_connect(*peer, options, stop);
     }();
     return result ? 0 : finish(result.error(), ends.json);

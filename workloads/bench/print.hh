@@ -1,4 +1,4 @@
-// What longhaul-bench shows: a table for people, one JSON document for programs.
+// Output of longhaul-bench: a table for people, one JSON document for programs.
 #pragma once
 
 #include <string>

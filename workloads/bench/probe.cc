@@ -12,7 +12,9 @@
 namespace longhaul::workloads {
 namespace {
 
-constexpr std::int64_t kWaitForLast = 2'000'000'000;
+using namespace std::chrono_literals;
+
+constexpr Nanoseconds kWaitForLast = 2s;
 
 // The probe's socket must be bound to the attachment's address: when none is given, to the one that routes to the peer.
 std::string source_towards(const SocketAddress& peer) {
@@ -29,7 +31,7 @@ Attempt<void> probe_listen(const std::string& bind, std::uint16_t port, int stop
   fmt::print("probe: answering at {} port {}\n", bind.empty() ? "every IPv4 address" : bind, echo->port());
   std::fflush(stdout);
   for (;;) {
-    wait_for(echo->fd(), POLLIN, Patience::of(1'000'000'000, stop));
+    wait_for(echo->fd(), POLLIN, Patience::of(1s, stop));
     echo->answer();
   }
 }

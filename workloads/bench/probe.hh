@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "model/units.hh"
 #include "workloads/transport/address.hh"
 #include "workloads/transport/plan.hh"
 
@@ -12,7 +13,7 @@ namespace longhaul::workloads {
 struct ProbeOptions {
   std::string bind;
   std::uint32_t count = 100;
-  std::int64_t interval = 10'000'000;  ///< ns
+  Nanoseconds interval = std::chrono::milliseconds{10};
   bool json = false;
 };
 

@@ -32,7 +32,7 @@ Exit codes: 0 good, 1 failed, 2 wrong options or a bad trace, 130 interrupted.
 Policies:
 )";
 
-// What is simulated: a file or a recipe.
+// The input of a simulation: a file or a recipe.
 struct Input {
   std::string name;
   std::unique_ptr<Trace> trace;

@@ -14,7 +14,9 @@
 namespace longhaul::workloads {
 namespace {
 
-constexpr std::int64_t kSetUp = 30'000'000'000;
+using namespace std::chrono_literals;
+
+constexpr Nanoseconds kSetUp = 30s;
 
 std::uint64_t random_session() {
   std::uint64_t session = 0;
@@ -53,7 +55,7 @@ void give_up(ControlChannel& control, const std::string& reason) {
   message.kind = ControlKind::failed;
   message.message = reason;
   try {
-    control.send(message, Patience::of(100'000'000, -1));
+    control.send(message, Patience::of(100ms, -1));
   } catch (const std::system_error& error) {
     log::debug("could not tell the peer: {}", error.what());
   }
@@ -119,7 +121,7 @@ Attempt<ClientResult> Client::run() {
       auto failure = connections.error();
       give_up(control, failure.message);
       if (failure.status == Status::failed)
-        failure.message += last_words(control, "the server", Patience::of(300'000'000, stop_));
+        failure.message += last_words(control, "the server", Patience::of(300ms, stop_));
       return tl::unexpected(std::move(failure));
     }
     events_.emit(BenchEventKind::ready);
@@ -134,7 +136,7 @@ Attempt<ClientResult> Client::run() {
     give_up(control, error.what());
     const auto hint = short_of_memory(pressures_);
     return failed("{}{}{}{}", error.what(), hint.empty() ? "" : "; ", hint,
-                  last_words(control, "the server", Patience::of(300'000'000, stop_)));
+                  last_words(control, "the server", Patience::of(300ms, stop_)));
   }
 }
 
@@ -147,7 +149,7 @@ Attempt<std::optional<SocketAddress>> source_address(const std::string& bind, co
     if (!address) return wrong_input("--bind {}", address.error().message);
     const auto netdev = netdev_of(*address);
     if (netdev.empty()) return wrong_input("--bind {}: not an address of this machine; see 'ip address'", bind);
-    // Whether a device that is no network interface serves the address shows when it is opened.
+    // A device that is no network interface is checked when it is opened.
     const bool interfaces = !find_transport(transport.name)->provider.empty();
     if (interfaces && !device.empty() && netdev != device)
       return wrong_input("--bind {} is on {}, not on --device {}: give one of the two", bind, netdev, device);

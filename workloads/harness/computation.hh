@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/units.hh"
+
 namespace longhaul::workloads {
 
 /// A fixed amount of arithmetic, calibrated so that it lasts `length` when nothing else runs. It is an amount, not a
@@ -11,31 +13,31 @@ namespace longhaul::workloads {
 class Computation {
  public:
   /// Calibrates on the calling thread, for some tens of milliseconds or twice `length`. 0: no work at all.
-  explicit Computation(std::int64_t length);
+  explicit Computation(Nanoseconds length);
 
   /// Does the work.
   void run() const;
 
-  std::int64_t length() const { return length_; }
+  Nanoseconds length() const { return length_; }
   std::uint64_t iterations() const { return iterations_; }
 
-  /// Does the work and returns how long it took, ns.
-  std::int64_t time() const;
+  /// Does the work and returns how long it took.
+  Nanoseconds time() const;
 
   /// Takes what the work took by itself during a run: every few of them it is made longer or shorter, so that it keeps
   /// its length on a processor whose speed drifts (a shared or an emulated one).
-  void learn(std::int64_t taken);
+  void learn(Nanoseconds taken);
 
-  /// Throws std::runtime_error when `measured`, what the work took by itself during a run, is not `length` within
+  /// Throws std::runtime_error when `measured` (ns), what the work took by itself during a run, is not `length` within
   /// kTolerance: the processor has changed its speed, and figures of this run bear a wrong label.
   void check(double measured) const;
 
   static constexpr double kTolerance = 0.1;
 
  private:
-  std::int64_t length_ = 0;
+  Nanoseconds length_{};
   std::uint64_t iterations_ = 0;
-  std::vector<std::int64_t> learnt_;
+  std::vector<Nanoseconds> learnt_;
 };
 
 }  // namespace longhaul::workloads

@@ -52,7 +52,7 @@ std::string to_json(const ControlMessage& message);
 /// Refuses another version and text that is no message.
 Result<ControlMessage> control_message_from_json(std::string_view text);
 
-/// How every connection to a server's port begins: which kind it is and whose. 16 bytes, big-endian.
+/// The first bytes of every connection to a server's port: its kind and its client. 16 bytes, big-endian.
 struct Preamble {
   bool data = false;
   std::uint16_t lane = 0;

@@ -7,6 +7,8 @@
 namespace longhaul::workloads {
 namespace {
 
+using namespace std::chrono_literals;
+
 tl::unexpected<RunFailure> refuse(WaitingClient& client, RunFailure failure) {
   tell_client(client.control, ControlKind::refused, failure);
   return tl::unexpected(std::move(failure));
@@ -28,7 +30,7 @@ void tell_client(ControlChannel& control, ControlKind kind, const RunFailure& fa
   message.status = failure.status;
   message.message = failure.message;
   try {
-    control.send(message, Patience::of(1'000'000'000, -1));
+    control.send(message, Patience::of(1s, -1));
   } catch (const std::system_error& error) {
     log::debug("could not tell the client: {}", error.what());
   }
@@ -81,7 +83,7 @@ Attempt<Connections> accept_client(WaitingClient& client, const ClientRequest& r
   auto connections = (*data_listener)->accept(patience);
   if (!connections) {
     auto failure = connections.error();
-    failure.message += last_words(control, "the client", Patience::of(100'000'000, patience.stop));
+    failure.message += last_words(control, "the client", Patience::of(100ms, patience.stop));
     tell_client(control, ControlKind::failed, failure);
     return tl::unexpected(std::move(failure));
   }

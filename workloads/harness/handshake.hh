@@ -16,7 +16,8 @@ struct ClientRequest {
   Parameters parameters;
   ConnectionPlan plan;
 
-  /// How many clients, each on a node of its own, are served together (the workload's parameter client_nodes).
+  /// The number of clients, each on a node of its own, that are served together (the workload's parameter
+  /// client_nodes).
   std::size_t clients() const;
   bool same_as(const ClientRequest& other) const {
     return runner == other.runner && transport == other.transport && parameters == other.parameters;

@@ -13,9 +13,11 @@
 namespace longhaul::workloads {
 namespace {
 
-constexpr std::size_t kMostIncoming = 1024;         // more wait in the kernel's backlog
-constexpr std::int64_t kOverstay = 60'000'000'000;  // ns: a client that was not served by then has given up
-constexpr std::int64_t kIntroduceWithin = 10'000'000'000;
+using namespace std::chrono_literals;
+
+constexpr std::size_t kMostIncoming = 1024;  // more wait in the kernel's backlog
+constexpr Nanoseconds kOverstay = 60s;       // a client that was not served by then has given up
+constexpr Nanoseconds kIntroduceWithin = 10s;
 
 }  // namespace
 
@@ -51,7 +53,7 @@ bool ClientListener::take_in(const Patience& patience) {
     fds.push_back({incoming_[i].fd.get(), POLLIN, 0});
     unknown.push_back(i);
   }
-  const auto left = std::clamp<std::int64_t>((patience.deadline - observe::raw_time()) / 1'000'000 + 1, 0, 1000);
+  const auto left = std::clamp<std::int64_t>((patience.deadline - observe::raw_time()) / 1ms + 1, 0, 1000);
   const int ready = ::poll(fds.data(), fds.size(), static_cast<int>(left));
   if (ready < 0 && errno != EINTR) throw_errno("wait for clients");
   if (ready > 0 && fds[1].revents != 0) throw Interrupted{};

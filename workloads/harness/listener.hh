@@ -39,7 +39,7 @@ class ClientListener {
     std::string bytes;  // of its preamble, so far
     Preamble preamble;
     bool known = false;
-    std::int64_t arrived = 0;
+    observe::RawTime arrived;
   };
   bool take_in(const Patience& patience);
   void read_preamble(Incoming& connection);

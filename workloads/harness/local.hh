@@ -19,7 +19,7 @@ struct LocalOptions {
   Parameters parameters;
 };
 
-/// What was asked for cannot be right, by the parameters alone.
+/// The parameters cannot be right.
 class WrongInput : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -45,9 +45,9 @@ class LocalSession : public RunSide {
   using RunSide::open_window;
   using RunSide::progress;
 
-  /// What the run really used of a transport; without it the record has none.
+  /// Facts about the transport that the run used; without them the record has none.
   void set_transport(TransportFacts facts) { facts_ = std::move(facts); }
-  /// What this process emits at the end of a good run.
+  /// The record of a good run.
   NodeRecord record(std::map<std::string, Metric> metrics) const;
 
  private:

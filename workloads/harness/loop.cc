@@ -12,10 +12,12 @@
 namespace longhaul::workloads {
 namespace {
 
-constexpr std::int64_t kTick = 4'000'000;    // ns between looks at the world while spinning
-constexpr std::int64_t kSleep = 50'000'000;  // while sleeping, descriptors wake it for anything urgent
+using namespace std::chrono_literals;
 
-// What both loops do while nothing happens, and once in a while when something does. False: the tick ended the loop.
+constexpr Nanoseconds kTick = 4ms;    // between looks at the world while spinning
+constexpr Nanoseconds kSleep = 50ms;  // while sleeping, descriptors wake it for anything urgent
+
+// The part of both loops for idle rounds, and for looks at the world now and then. False: the tick ended the loop.
 class Idle {
  public:
   Idle(const Lanes& lanes, const LoopOptions& options)
@@ -23,7 +25,7 @@ class Idle {
     if (options.sleeping) waiter_ = std::make_unique<Waiter>(lanes, options.wake_fds);
   }
 
-  bool progressed(std::int64_t now) {
+  bool progressed(observe::RawTime now) {
     progress_ = now;
     polling_.something();
     return !pace_.due(now) || tick();
@@ -44,9 +46,10 @@ class Idle {
       if (!pace_.worth_a_look() || !pace_.due(observe::raw_time())) return true;
     }
     if (!tick()) return false;
-    if (options_.timeout > 0 && observe::raw_time() - progress_ > options_.timeout)
-      throw_errno(fmt::format("no operation came to its end for {}", format_quantity(Kind::duration, options_.timeout)),
-                  ETIMEDOUT);
+    if (options_.timeout > 0ns && observe::raw_time() - progress_ > options_.timeout)
+      throw_errno(
+          fmt::format("no operation came to its end for {}", format_quantity(Kind::duration, options_.timeout.count())),
+          ETIMEDOUT);
     return true;
   }
 
@@ -56,7 +59,7 @@ class Idle {
   const LoopOptions& options_;
   Pace pace_;
   observe::Polling& polling_ = observe::polling();
-  std::int64_t progress_;
+  observe::RawTime progress_;
   std::unique_ptr<Waiter> waiter_;
 };
 
@@ -68,7 +71,7 @@ std::uint64_t fewest(const std::vector<Samples>& all) {
 
 struct Slot {
   Lane* lane;
-  std::int64_t started;
+  observe::RawTime started;
   bool busy;
 };
 

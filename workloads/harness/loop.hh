@@ -23,7 +23,7 @@ class Lane {
   virtual bool advance() = 0;
   /// Between two operations, untimed (the client's side): verifies what has come. Throws std::runtime_error.
   virtual void inspect() {}
-  /// What a thread sleeps on until advance() may make progress.
+  /// The descriptor that a thread sleeps on until advance() may make progress.
   virtual Waitable& waitable() = 0;
   /// Nothing of it is under way any more: where one completion need not mean that.
   virtual bool idle() const { return true; }
@@ -39,7 +39,7 @@ using Lanes = std::vector<std::unique_ptr<Lane>>;
 struct LoopOptions {
   bool sleeping = false;      ///< wait for events instead of spinning
   bool inspecting = false;    ///< call inspect() after every operation and restart the clock
-  std::int64_t timeout = 0;   ///< ns without any operation coming to its end: throws ETIMEDOUT
+  Nanoseconds timeout{};      ///< without any operation coming to its end: throws ETIMEDOUT
   std::int64_t divisor = 1;   ///< elapsed time is divided by it: 2 for a ping-pong
   std::size_t kinds = 1;      ///< of operations, see Lane::kind()
   std::size_t raw_limit = 0;  ///< samples of each kind kept in order
@@ -51,11 +51,11 @@ struct LoopOptions {
 
 struct Samples {
   Histogram histogram;
-  std::vector<std::int64_t> raw;
+  std::vector<std::int64_t> raw;  ///< ns
 
-  void add(std::int64_t sample, std::size_t raw_limit) {
-    histogram.record(sample);
-    if (raw.size() < raw_limit) raw.push_back(sample);
+  void add(Nanoseconds sample, std::size_t raw_limit) {
+    histogram.record(sample.count());
+    if (raw.size() < raw_limit) raw.push_back(sample.count());
   }
 };
 

@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "observe/clock.hh"
-
 namespace longhaul::workloads {
 namespace {
 
-constexpr std::int64_t kProgressInterval = 500'000'000;
+using namespace std::chrono_literals;
+
+constexpr Nanoseconds kProgressInterval = 500ms;
 
 }  // namespace
 
@@ -78,7 +78,7 @@ void RunSide::progress(double done) {
 }
 
 void RunSide::check_clock() const {
-  // What a clock may be steered by: 500 ppm (adjtimex(2)), of a window of seconds.
+  // Limit of a clock's steering: 500 ppm (adjtimex(2)), of a window of seconds.
   constexpr std::int64_t kSteered = 1'000'000;
   const auto step = observe::wall_offset() - clock_offset_;
   const auto steered = kSteered + (observe::wall_time() - window_start_) / 1000;

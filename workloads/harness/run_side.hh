@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "model/record.hh"
+#include "model/units.hh"
+#include "observe/clock.hh"
 #include "observe/counters.hh"
 #include "observe/cpu.hh"
 #include "observe/cycles.hh"
@@ -29,19 +31,20 @@ Result<Parameters> complete(const WorkloadSpec& spec, const Parameters& given);
 /// it did not.
 std::string short_of_memory(std::int64_t before);
 
-/// What the processes of every role have in common. Tells the supervisor when its window opens and closes.
+/// The common part of the processes of every role. Tells the supervisor when its window opens and closes.
 class RunSide {
  public:
   const WorkloadSpec& spec() const { return spec_; }
   const Parameters& parameters() const { return parameters_; }
   /// By name (model/transport.hh); empty: the workload has none.
   const std::string& transport() const { return transport_name_; }
-  /// Whether it is a byte stream: there is no `op` then.
+  /// True if it is a byte stream: there is no `op` then.
   bool streams() const { return offers(transport_name_, Capability::stream); }
   std::int64_t number(std::string_view name) const { return integer(parameters_, spec_.parameters, name); }
+  Nanoseconds duration(std::string_view name) const { return Nanoseconds{number(name)}; }
   std::string word(std::string_view name) const { return text(parameters_, spec_.parameters, name); }
 
-  /// What this end used of its processors during the window that has been closed.
+  /// Processor use of this end during the window that has been closed.
   const CpuUse& cpu() const { return cpu_; }
   /// For what compares wall clocks: throws std::runtime_error when this end's was set since the window opened.
   void check_clock() const;
@@ -64,7 +67,7 @@ class RunSide {
   void close_window();
   /// Tells the supervisor how far the run is, in [0, 1]; not more often than it wants to know.
   void progress(double done);
-  /// What this process emits at the end of a good run, but for its transport.
+  /// The record of a good run, but for its transport.
   NodeRecord record(std::map<std::string, Metric> metrics) const;
 
   const WorkloadSpec& spec_;
@@ -84,7 +87,7 @@ class RunSide {
   std::int64_t window_start_ = 0;
   std::int64_t clock_offset_ = 0;  ///< wall clock less raw clock when the window opened
   std::int64_t window_stop_ = 0;
-  std::int64_t progress_due_ = 0;
+  observe::RawTime progress_due_;
   std::vector<std::string> limits_;
 };
 

@@ -1,4 +1,4 @@
-// What a workload gives to the harness: its connections' plan and its two sides; or what it does alone.
+// The interface of a workload to the harness: the plan of its connections and its two sides; or its local run.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace longhaul::workloads {
 struct Runner {
   std::string workload;
   const WorkloadSpec* spec = nullptr;  ///< of the catalog: whoever lists the runners sets it
-  /// What it needs of its connections at either end; unsupported when the combination makes no sense on this
+  /// The plan of its connections at either end; unsupported when the combination makes no sense on this
   /// transport. Pure. `parameters` are complete.
   std::function<Attempt<ConnectionPlan>(const WorkloadSpec& spec, const Parameters& parameters,
                                         std::string_view transport, Role role)>
@@ -31,7 +31,7 @@ struct Runner {
   std::function<std::map<std::string, Metric>(LocalSession& session)> local = {};
 };
 
-/// What every workload's plan has in common, from its parameters: what the transport must have (the spec's needs), the
+/// The common part of every workload's plan, from its parameters: what the transport must have (the spec's needs), the
 /// congestion control, what is left out of the record.
 void adapt(ConnectionPlan& plan, const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport);
 

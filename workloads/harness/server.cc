@@ -1,7 +1,6 @@
 #include "workloads/harness/server.hh"
 
 #include <iterator>
-#include <limits>
 
 #include "workloads/harness/client.hh"
 #include "workloads/harness/handshake.hh"
@@ -10,8 +9,10 @@
 namespace longhaul::workloads {
 namespace {
 
-constexpr std::int64_t kSetUp = 20'000'000'000;
-constexpr std::int64_t kGather = 60'000'000'000;  // until the last of several clients is there
+using namespace std::chrono_literals;
+
+constexpr Nanoseconds kSetUp = 20s;
+constexpr Nanoseconds kGather = 60s;  // until the last of several clients is there
 
 // The first that has such a device; the last one says why there is none.
 const Transport& transport_of_device(const std::string& device) {
@@ -29,7 +30,7 @@ void tell_all(std::vector<WaitingClient>& clients, ControlKind kind, const RunFa
 
 Attempt<Server> Server::open(const ServerOptions& options, const std::vector<Runner>& runners) {
   auto address = any_address(options.port);
-  // Which transport clients will want is not known yet: the device may be of any.
+  // The clients' transport is not known yet: the device may be of any.
   const bool netdev = !options.device.empty() && address_of_netdev(options.device).has_value();
   const auto source = source_address(options.bind, options.device, transport_of_device(options.device));
   if (!source) return tl::unexpected(source.error());
@@ -52,7 +53,7 @@ Attempt<void> Server::gather(std::vector<WaitingClient>& clients, const ClientRe
     auto next = listener_.next_client(patience);
     if (!next)
       return failed("{} of {} clients came within {} s: start the others with the same options", clients.size(),
-                    request.clients(), kGather / 1'000'000'000);
+                    request.clients(), kGather / 1s);
     const auto own = Patience::of(kSetUp, stop);
     const auto other = read_request(*next, *runners_, own);
     if (!other) continue;
@@ -99,12 +100,12 @@ Attempt<Served> Server::serve_clients(std::vector<WaitingClient>& clients, Event
 
 Attempt<Served> Server::serve_one(Events& events, int stop) {
   std::vector<WaitingClient> clients;
-  clients.push_back(*listener_.next_client({std::numeric_limits<std::int64_t>::max(), stop}));
+  clients.push_back(*listener_.next_client({observe::RawTime::max(), stop}));
   auto served = [&]() -> Attempt<Served> {
     try {
       return serve_clients(clients, events, stop);
     } catch (const PeerFailed& error) {
-      // Where there are several, the others have to hear of it.
+      // If there are several, the others have to hear of it.
       tell_all(clients, ControlKind::failed, {Status::failed, error.what()});
       return failed("{}", error.what());
     } catch (const Unsupported& error) {

@@ -12,7 +12,8 @@
 namespace longhaul::workloads {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+using namespace std::chrono_literals;
+
 constexpr int kClockExchanges = 8;
 /// Two crystals of 50 ppm part by a ten-thousandth of the time that passes.
 constexpr std::int64_t kDrift = 10'000;
@@ -28,7 +29,7 @@ PairedSession::PairedSession(const WorkloadSpec& spec, Role role, Parameters par
     : RunSide(spec, role, std::move(parameters), plan.unused, connections.front()->facts().transport, events, stop),
       connections_(std::move(connections)),
       control_(control),
-      round_trip_(workloads::round_trip(control.fd()).count()) {}
+      round_trip_(workloads::round_trip(control.fd())) {}
 
 std::vector<std::map<std::string, double>> PairedSession::counters() const {
   std::vector<std::map<std::string, double>> all;
@@ -68,17 +69,17 @@ void PairedSession::check_world() const {
     if (std::find(left_.begin(), left_.end(), connection.get()) == left_.end()) connection->check_alive();
 }
 
-void PairedSession::idle(std::int64_t duration) const {
-  constexpr std::int64_t kGlance = 5'000'000;
-  const auto end = observe::raw_time() + duration;
+void PairedSession::idle(Nanoseconds time) const {
+  constexpr Nanoseconds kGlance = 5ms;
+  const auto end = observe::raw_time() + time;
   for (auto now = observe::raw_time(); now < end; now = observe::raw_time()) {
-    std::this_thread::sleep_for(std::chrono::nanoseconds{std::min(kGlance, end - now)});
+    std::this_thread::sleep_for(std::min(kGlance, end - now));
     check_world();
   }
 }
 
 Patience PairedSession::patience() const {
-  return Patience::of(number("timeout") + 10 * kSecond, stop_);
+  return Patience::of(duration("timeout") + 10s, stop_);
 }
 
 NodeRecord PairedSession::record(std::map<std::string, Metric> metrics) const {
@@ -94,8 +95,7 @@ bool ClientSession::tick() {
   auto message = control_.next();
   if (!message) throw PeerFailed(message.error().message);
   if (*message) throw PeerFailed(gave_up("server", **message));
-  if (window_end_ != 0)
-    progress(1 - static_cast<double>(window_end_ - observe::raw_time()) / static_cast<double>(number("duration")));
+  if (window_end_) progress(1 - ratio(*window_end_ - observe::raw_time(), duration("duration")));
   return true;
 }
 
@@ -103,12 +103,12 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   LoopOptions loop;
   loop.sleeping = options.sleeping;
   loop.inspecting = options.inspecting;
-  loop.timeout = number("timeout");
+  loop.timeout = duration("timeout");
   loop.divisor = options.divisor;
   loop.kinds = options.kinds;
   loop.wake_fds = {control_.fd(), stop_};
   loop.tick = [this] { return tick(); };
-  run_operations(lanes, Window{std::max(number("warmup"), options.round_trips * round_trip()), 1}, loop);
+  run_operations(lanes, Window{std::max(duration("warmup"), options.round_trips * round_trip()), 1}, loop);
 
   // Nothing is on its way now: what either end does to take stock disturbs no sample.
   ControlMessage barrier;
@@ -119,9 +119,9 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   if (answer->kind != ControlKind::window_start) throw PeerFailed(gave_up("server", *answer));
   open_window();
   loop.raw_limit = kRawSamples;
-  window_end_ = observe::raw_time() + number("duration");
+  window_end_ = observe::raw_time() + duration("duration");
   const auto fewest = options.fewest.value_or(static_cast<std::uint64_t>(number("min_samples")));
-  auto samples = run_operations(lanes, Window{number("duration"), fewest}, loop);
+  auto samples = run_operations(lanes, Window{duration("duration"), fewest}, loop);
   close_window();
   return samples;
 }
@@ -138,7 +138,7 @@ void ClientSession::await_prepared() {
 
 PeerClock ClientSession::peer_clock() {
   const auto boot = observe::boot_id();
-  auto best = known_clock_.value_or(PeerClock{.offset = 0, .error = std::numeric_limits<std::int64_t>::max()});
+  auto best = known_clock_.value_or(PeerClock{.offset = {}, .error = Nanoseconds::max()});
   bool one_clock = false;
   for (int i = 0; i < kClockExchanges; ++i) {
     ControlMessage question;
@@ -151,10 +151,10 @@ PeerClock ClientSession::peer_clock() {
     if (answer->kind != ControlKind::clock || !answer->time) throw PeerFailed(gave_up("server", *answer));
     one_clock = answer->boot && !answer->boot->empty() && *answer->boot == boot;
     const auto error = (heard - asked) / 2;
-    if (error < best.error) best = {*answer->time - (asked + error), error};
+    if (error < best.error) best = {observe::from_ns(*answer->time) - (asked + error), error};
   }
   if (one_clock) return {};
-  best.error += (number("warmup") + number("duration")) / kDrift;
+  best.error += (duration("warmup") + duration("duration")) / kDrift;
   return best;
 }
 
@@ -187,7 +187,7 @@ void ServerSession::tell_all(ControlKind kind) {
 bool ServerSession::tick() {
   bool heard = false;
   for (auto& client : clients_) {
-    // What the client says comes before how it left: a connection that it closed may be the end of its failure.
+    // The client's message comes before the loss of its connection: one that it closed may be the end of its failure.
     const auto message = client.control->next();
     if (!message) throw PeerFailed("the client gave up: " + message.error().message);
     if (!*message) continue;
@@ -245,7 +245,7 @@ void ServerSession::tell_clock() {
     if (question->kind != ControlKind::clock) throw PeerFailed(gave_up("client", *question));
     ControlMessage answer;
     answer.kind = ControlKind::clock;
-    answer.time = observe::raw_time();
+    answer.time = observe::to_ns(observe::raw_time());
     answer.boot = boot;
     control.send(answer, patience());
   }

@@ -33,11 +33,11 @@ class Unsupported : public std::runtime_error {
 
 /// The peer's observe::raw_time() less this end's.
 struct PeerClock {
-  std::int64_t offset = 0;
-  std::int64_t error = 0;  ///< at the most: half of the fastest exchange; 0 where both ends have one clock
+  Nanoseconds offset{};
+  Nanoseconds error{};  ///< at the most: half of the fastest exchange; 0 where both ends have one clock
 };
 
-/// What both ends have in common: the connections.
+/// The common part of both ends: the connections.
 class PairedSession : public RunSide {
  public:
   PairedSession(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan,
@@ -45,16 +45,16 @@ class PairedSession : public RunSide {
 
   const Connections& connections() const { return connections_; }
 
-  /// Does nothing for so long, ns, but look for Ctrl-C and broken connections. Throws.
-  void idle(std::int64_t duration) const;
+  /// Does nothing for so long, but look for Ctrl-C and broken connections. Throws.
+  void idle(Nanoseconds time) const;
 
   /// The addresses and ports of this end and of its peer, as the run's control connection has them.
   SocketAddress here() const { return local_address(control_.fd()); }
   SocketAddress there() const { return peer_address(control_.fd()); }
 
-  /// Of the path as it was when the connections were made, ns.
-  std::int64_t round_trip() const { return round_trip_; }
-  /// How much a counter of the transport moved during the window that has been closed.
+  /// Of the path as it was when the connections were made.
+  Nanoseconds round_trip() const { return round_trip_; }
+  /// The change of a counter of the transport during the window that has been closed.
   double moved(const std::string& counter) const;
 
   /// Another thread drives this connection from now on, and looks after it.
@@ -62,7 +62,7 @@ class PairedSession : public RunSide {
 
   /// Adds to a counter of the workload's own in the record; 0 leaves no trace.
   void count(const std::string& name, double value);
-  /// What this end emits at the end of a good run.
+  /// The record of a good run of this end.
   NodeRecord record(std::map<std::string, Metric> metrics) const;
 
  protected:
@@ -81,7 +81,7 @@ class PairedSession : public RunSide {
   std::vector<std::map<std::string, double>> counters_start_;
   std::vector<const Connection*> left_;
   TransportFacts transport_;
-  std::int64_t round_trip_ = 0;
+  Nanoseconds round_trip_{};
 };
 
 /// The client decides when the window opens and closes.
@@ -115,7 +115,7 @@ class ClientSession : public PairedSession {
 
  private:
   bool tick();
-  std::int64_t window_end_ = 0;
+  std::optional<observe::RawTime> window_end_;
   std::optional<PeerClock> known_clock_;
 };
 
@@ -142,7 +142,7 @@ class ServerSession : public PairedSession {
   /// Called when the window opens.
   void on_window(std::function<void()> callback) { on_window_ = std::move(callback); }
 
-  /// What the clients measured together, after serve(); 0 where they did not.
+  /// The sum of the clients' measurements, after serve(); 0 where there is none.
   double peer_metric(const std::string& name) const;
 
  private:

@@ -1,4 +1,4 @@
-// Where packets are received, for as long as something is measured.
+// Steers received packets to given processors during a measurement.
 #pragma once
 
 #include <string>

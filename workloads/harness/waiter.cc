@@ -31,7 +31,7 @@ void Waiter::control(int operation, int fd, std::uint32_t events, std::uint64_t 
   check(::epoll_ctl(epoll_.get(), operation, fd, &event), "watch a connection");
 }
 
-bool Waiter::sleep(std::int64_t timeout) {
+bool Waiter::sleep(Nanoseconds timeout) {
   bool ready = false;
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     auto& one = watched_[i];
@@ -41,7 +41,7 @@ bool Waiter::sleep(std::int64_t timeout) {
     one.events = events;
   }
   if (ready) return false;
-  const int milliseconds = static_cast<int>((timeout + 999'999) / 1'000'000);
+  const int milliseconds = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(timeout).count());
   const int count = ::epoll_wait(epoll_.get(), found_.data(), static_cast<int>(found_.size()), milliseconds);
   if (count < 0 && errno != EINTR) throw_errno("wait for events");
   for (int i = 0; i < count; ++i)

@@ -16,8 +16,8 @@ class Waiter {
   /// Watches what the lanes wait on and `wake_fds`.
   Waiter(const Lanes& lanes, const std::vector<int>& wake_fds);
 
-  /// Arms all of them and sleeps at most `timeout` ns. Returns true when a wake_fd is readable or time is up.
-  bool sleep(std::int64_t timeout);
+  /// Arms all of them and sleeps at most `timeout`. Returns true when a wake_fd is readable or time is up.
+  bool sleep(Nanoseconds timeout);
 
  private:
   struct Watched {

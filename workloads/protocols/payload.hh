@@ -34,7 +34,7 @@ inline std::uint8_t stamp_of(std::uint64_t number) {
 /// Throws std::runtime_error where the first or the last byte is not the stamp: "corrupted payload: WHAT NUMBER ...".
 void check_stamp(std::span<const std::byte> message, std::uint8_t stamp, const char* what, std::uint64_t number);
 
-/// What is wrong with a message, in words; empty: nothing.
+/// The first error in a message, in words; empty: none.
 std::optional<std::string> find_fault(std::span<const std::byte> message, Direction direction, std::uint8_t sequence,
                                       std::uint8_t salt);
 

@@ -8,13 +8,11 @@
 namespace longhaul::workloads::peer {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-
 std::string number(std::int64_t value) {
   return fmt::format("{}", value);
 }
 
-// What both ends of perftest must be given alike.
+// Options that both ends of perftest need alike.
 std::vector<std::string> perftest(const PeerRun& run) {
   const bool latency = run.measure == Measure::latency;
   std::vector<std::string> command{fmt::format("ib_{}_{}", run.op, latency ? "lat" : "bw"),
@@ -35,7 +33,7 @@ std::vector<std::string> perftest(const PeerRun& run) {
 }
 
 std::int64_t seconds(const PeerRun& run) {
-  return (run.duration + kSecond - 1) / kSecond;
+  return std::chrono::ceil<std::chrono::seconds>(run.duration).count();
 }
 
 // Of perftest's table: a column behind those of bytes and iterations, in the row of this size.

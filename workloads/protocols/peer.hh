@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/result.hh"
+#include "model/units.hh"
 
 namespace longhaul::workloads::peer {
 
@@ -24,7 +25,7 @@ struct PeerRun {
   std::int64_t size = 0;
   std::int64_t streams = 1;
   std::int64_t depth = 0;     ///< 0: the tool's own
-  std::int64_t duration = 0;  ///< ns; iperf3 and qperf take whole seconds
+  Nanoseconds duration{};     ///< iperf3 and qperf take whole seconds
   std::int64_t messages = 0;  ///< perftest, on each stream
   bool sleeping = false;      ///< perftest: wait for events, do not spin (qperf always waits)
 
@@ -35,7 +36,7 @@ struct PeerRun {
 std::vector<std::string> peer_server(const PeerRun& run);
 std::vector<std::string> peer_client(const PeerRun& run);
 
-/// What a run printed: bit/s, or ns.
+/// Reads the value that a run printed: bit/s, or ns.
 Result<double> read_peer(const PeerRun& run, std::string_view output);
 
 /// Bit/s from `iperf3 --json`: what the receiver had.

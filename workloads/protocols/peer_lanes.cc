@@ -15,12 +15,14 @@
 namespace longhaul::workloads::peer {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr int kWarmUp = 1;
 constexpr std::int64_t kWarmUpMessages = 32;
 constexpr std::int64_t kFewestMessages = 200;  // of a window: perftest counts its ramp, from the first post on
 constexpr std::int64_t kLatencyMessages = 500;
-constexpr int kTries = 30;                           // the tool's server may just be starting
-constexpr std::int64_t kBetweenTries = 100'000'000;  // ns
+constexpr int kTries = 30;  // the tool's server may just be starting
+constexpr Nanoseconds kBetweenTries = 100ms;
 
 OwnFd nothing() {
   return OwnFd{check(::open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null")};
@@ -49,7 +51,7 @@ PeerRun between(const PairedSession& session, Measure measure, const SocketAddre
           .server = server.host(),
           .port = static_cast<std::uint16_t>(server.port() + 1),
           .size = session.number("size"),
-          .duration = session.number("duration")};
+          .duration = session.duration("duration")};
 }
 
 // Both ends of a latency count the same messages.
@@ -95,7 +97,7 @@ PeerClient::PeerClient(Connection& connection, PeerRun run)
 
 void PeerClient::start() {
   tries_ = 0;
-  not_before_ = 0;
+  not_before_ = {};
 }
 
 bool PeerClient::advance() {
@@ -120,7 +122,7 @@ bool PeerClient::advance() {
     return false;
   }
   if (phase_ == kWarmUp) {
-    const auto wanted = *value * static_cast<double>(run_.duration) / 8e9 /
+    const auto wanted = *value / 8 * ratio(run_.duration, 1s) /
                         static_cast<double>(run_.size * std::max<std::int64_t>(run_.streams, 1));
     run_.messages = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), kFewestMessages, 10'000'000);
   } else {

@@ -12,8 +12,8 @@
 
 namespace longhaul::workloads::peer {
 
-/// What a session's parameters say of it: between the addresses of its connection, at the port behind the session's
-/// own.
+/// The tool's run from a session's parameters: between the addresses of its connection, at the port behind the
+/// session's own.
 PeerRun run_of(const ClientSession& session, Measure measure);
 PeerRun run_of(const ServerSession& session, Measure measure);
 
@@ -64,7 +64,7 @@ class PeerClient final : public Lane {
   std::optional<Tool> tool_;
   int phase_ = 0;
   int tries_ = 0;
-  std::int64_t not_before_ = 0;
+  observe::RawTime not_before_;
   std::vector<double> values_;
 };
 

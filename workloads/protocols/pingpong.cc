@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint8_t kReadSequence = 171;  // the fetched message never changes
 constexpr std::uint32_t kReceives = 4;       // one is used at a time; the others make its replacement unhurried
 
-// What both ends of every kind of ping-pong share: the two messages and their sequence.
+// The common part of both ends of every kind of ping-pong: the two messages and their sequence.
 class Base : public PingPong {
  public:
   Base(Connection& connection, const LaneOptions& options, Direction outgoing)
@@ -218,7 +218,7 @@ class ReadClient final : public Base {
 
   void start() override {
     sequence_ = kReadSequence;
-    // What is fetched never changes: only on cleared memory does it show that it came.
+    // The fetched bytes never change: only on cleared memory do they show that they came.
     if (options_.verify) std::fill(in_.begin(), in_.end(), std::byte{0});
     connection_.post(request_);
   }

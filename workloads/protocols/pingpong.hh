@@ -16,7 +16,7 @@
 
 namespace longhaul::workloads::pingpong {
 
-/// Where the two messages lie in either end's memory. `size` is that of the larger one.
+/// The places of the two messages in either end's memory. `size` is that of the larger one.
 struct Layout {
   std::size_t size = 0;
   std::size_t in = 0;
@@ -30,13 +30,13 @@ struct LaneOptions {
   std::size_t ping = 0;  ///< bytes from client to server
   std::size_t pong = 0;  ///< bytes back; of a read: those that are fetched
   bool verify = false;   ///< every byte of every message
-  /// What the server does between a ping and its pong; may be empty.
+  /// Called by the server between a ping and its pong; may be empty.
   std::function<void()> before_reply = {};
 
   Layout layout() const { return layout_of(std::max(ping, pong)); }
 };
 
-/// What the connections of such lanes need, for either end. Unsupported: an RDMA write that nobody polls for.
+/// The plan of the connections of such lanes, for either end. Unsupported: an RDMA write that nobody polls for.
 Attempt<ConnectionPlan> plan_of(const LaneOptions& options, Role role, bool sleeping, std::size_t connections);
 
 /// One end of a ping-pong; both ends are made alike. After the loop, verify_last() compares every byte of the last

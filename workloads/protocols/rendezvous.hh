@@ -38,7 +38,7 @@ struct Options {
   bool pipelining = false;
 };
 
-/// Where things lie in either end's memory: what goes out through the middleware, the ring of what comes in, and the
+/// The layout of either end's memory: what goes out through the middleware, the ring of what comes in, and the
 /// application's two areas of buffers.
 struct Layout {
   explicit Layout(const Options& options);

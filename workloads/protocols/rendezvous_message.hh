@@ -1,4 +1,4 @@
-// What the two ends of a rendezvous tell one another. Pure.
+// The messages between the two ends of a rendezvous. Pure.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Which of its buffers an application uses next: what a registration cache lives by. Pure, but for reading a trace.
+// The order in which an application uses its buffers: it decides the hits of a registration cache. Pure, but for
+// reading a trace.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Where the parts of a buffer are, as its owner knows them and as a peer is told, and the requests that move bytes
+// The parts of a buffer, as its owner and as a peer knows them, and the requests that move bytes
 // between two such buffers. Pure.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace longhaul::workloads {
 
-/// Where a part of a buffer is in its owner's memory, as it is told to a peer: 16 bytes, little-endian.
+/// A part of a buffer in its owner's memory, as a peer is told: 16 bytes, little-endian.
 struct Segment {
   std::uint64_t offset = 0;
   std::uint32_t length = 0;

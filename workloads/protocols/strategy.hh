@@ -1,5 +1,5 @@
-// How an application's own buffers become usable by the adapter: registered once before, for each transfer, or through
-// a cache.
+// Strategies that make an application's own buffers usable by the adapter: registered once before, for each transfer,
+// or through a cache.
 #pragma once
 
 #include <memory>
@@ -38,7 +38,7 @@ class Buffers {
   /// nothing it is whole from the beginning.
   class Use {
    public:
-    /// What is usable now, in the order of addresses.
+    /// The usable pieces, in the order of addresses.
     const std::vector<BufferPiece>& pieces() const { return pieces_; }
     bool complete() const { return !lease_ || lease_->complete(); }
 
@@ -50,7 +50,7 @@ class Buffers {
     std::optional<registration::Executor::Lease> lease_;  // none: nothing is registered
   };
 
-  /// What is covered is usable at once.
+  /// Pieces that are registered already are usable at once.
   Use begin(std::size_t offset, std::size_t length);
   /// All of it. Throws std::runtime_error when it cannot be registered.
   void complete(Use& use);

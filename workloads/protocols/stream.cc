@@ -13,6 +13,7 @@
 namespace longhaul::workloads::stream {
 namespace {
 
+using namespace std::chrono_literals;
 using pingpong::Direction;
 
 constexpr std::size_t kMemory = std::size_t{32} << 20;
@@ -20,9 +21,9 @@ constexpr std::size_t kMostSlots = 1024;
 constexpr std::size_t kMostReceives = 512;
 constexpr std::size_t kCredit = sizeof(std::uint64_t);
 constexpr std::size_t kMostTelling = 8;
-constexpr std::uint8_t kFilled = 171;           // a sequence like any other
-constexpr std::size_t kSocketsUnderWay = 4;     // the kernel's buffer is the queue
-constexpr std::int64_t kCatchUp = 100'000'000;  // ns that a paced sender may be behind
+constexpr std::uint8_t kFilled = 171;        // a sequence like any other
+constexpr std::size_t kSocketsUnderWay = 4;  // the kernel's buffer is the queue
+constexpr Nanoseconds kCatchUp = 100ms;      // that a paced sender may be behind
 constexpr std::size_t kPiecesOfAMessage = 4;
 constexpr std::size_t kUnbounded = std::size_t{1} << 30;
 
@@ -85,7 +86,7 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t c
   return plan;
 }
 
-void Meter::count(std::size_t bytes, std::int64_t now) {
+void Meter::count(std::size_t bytes, observe::RawTime now) {
   if (arrivals_++ == 0)
     first_ = now;
   else
@@ -94,7 +95,7 @@ void Meter::count(std::size_t bytes, std::int64_t now) {
 }
 
 double Meter::rate() const {
-  return last_ > first_ ? bytes_ * 8e9 / static_cast<double>(last_ - first_) : 0;
+  return last_ > first_ ? bytes_ * 8 / ratio(last_ - first_, 1s) : 0;
 }
 
 Poster::Poster(Connection& connection, const Options& options, Meter& meter)
@@ -177,7 +178,7 @@ void Poster::fill() {
 }
 
 void Poster::start() {
-  if (options_.interval == 0)
+  if (options_.interval == 0ns)
     fill();
   else
     waiting_ = true;
@@ -186,11 +187,10 @@ void Poster::start() {
 bool Poster::advance() {
   if (waiting_) {
     const auto now = observe::raw_time();
-    if (now < due_) return false;
+    if (now < due_.value_or(now)) return false;
     waiting_ = false;
-    if (due_ == 0) due_ = now;
-    // What the path held up is made good for, so that the rate is kept where it can be; but not what no path could.
-    due_ = std::max(due_ + options_.interval, now - kCatchUp);
+    // A delay by the path is made good for, so that the rate is kept where it can be; but within a limit.
+    due_ = std::max(due_.value_or(now) + options_.interval, now - kCatchUp);
     post();
   }
   if (out_of_credit_) fill();
@@ -216,7 +216,7 @@ bool Poster::in_place() {
                      [](const Completion& one) { return one.kind == Completion::Kind::fetched; });
 }
 
-void flush(std::span<Poster* const> posters, std::int64_t timeout) {
+void flush(std::span<Poster* const> posters, Nanoseconds timeout) {
   const auto deadline = observe::raw_time() + timeout;
   for (auto* poster : posters) poster->ask_whether_in_place();
   for (auto* poster : posters)

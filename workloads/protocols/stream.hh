@@ -21,19 +21,19 @@ struct Options {
   std::size_t size = 0;
   std::size_t depth =
       0;  ///< messages under way; 0: as the path turns out (InFlightLimit), as many as the queue holds at most
-  std::int64_t interval = 0;      ///< ns from one message to the next, one under way at a time; 0: without pause
-  std::int64_t round_trip = 0;    ///< ns, of the unloaded path: what the flight limit is reckoned with
+  Nanoseconds interval{};         ///< from one message to the next, one under way at a time; 0: without pause
+  Nanoseconds round_trip{};       ///< of the unloaded path: what the flight limit is reckoned with
   StrategyOptions strategy = {};  ///< of the buffers at the end that posts; write and read only
 };
 
-/// What the connections of streams need, for either end.
+/// The plan of the connections of streams, for either end.
 Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t connections);
 
 /// Bytes against time, from the first arrival to the last: neither the ramp before the first nor the silence after the
 /// last counts. Shared by the streams of one end.
 class Meter {
  public:
-  void count(std::size_t bytes, std::int64_t now);
+  void count(std::size_t bytes, observe::RawTime now);
   void reset() { *this = Meter{}; }
   /// Bit/s; 0 before the second arrival.
   double rate() const;
@@ -42,8 +42,8 @@ class Meter {
  private:
   std::uint64_t arrivals_ = 0;
   double bytes_ = 0;  // without the first arrival's
-  std::int64_t first_ = 0;
-  std::int64_t last_ = 0;
+  observe::RawTime first_;
+  observe::RawTime last_;
 };
 
 /// The end that posts: writes, reads, or sends. Counts what is complete: a write is when the peer's adapter has
@@ -67,7 +67,7 @@ class Poster final : public Lane {
 
   /// After the last write: asks whether the peer's memory has all of them.
   void ask_whether_in_place();
-  /// Whether that was answered; looks, and does not wait.
+  /// True if the read was answered; looks, and does not wait.
   bool in_place();
 
   /// The cost of registering its buffers since reset(); empty where the strategy registers nothing.
@@ -79,7 +79,7 @@ class Poster final : public Lane {
  private:
   void post();
   void post_piecewise(Request request);
-  /// How many of `count` completions end a message.
+  /// The number of messages that `count` completions end.
   std::size_t retire(std::size_t count);
   /// Posts until the queue is full or the receiver has no room.
   void fill();
@@ -100,13 +100,13 @@ class Poster final : public Lane {
   std::deque<std::pair<Buffers::Use, std::size_t>> in_use_;  // and what is under way of each
   std::uint8_t sequence_ = 0;
   bool waiting_ = false;  // for the time of the next message
-  std::int64_t due_ = 0;
+  std::optional<observe::RawTime> due_;
 };
 
 /// After the last write of all: waits until the peer's memory has them. Over iWARP a write is complete as soon as its
 /// buffer may be used again; a read is answered when what was written before it is in place (RFC 5040, section 5.5).
-/// One round trip, however many they are. Throws std::system_error ETIMEDOUT after `timeout` ns.
-void flush(std::span<Poster* const> posters, std::int64_t timeout);
+/// One round trip, however many they are. Throws std::system_error ETIMEDOUT after `timeout`.
+void flush(std::span<Poster* const> posters, Nanoseconds timeout);
 
 /// The end that receives a stream over sockets, or RDMA sends: every message's first and last byte are checked.
 class Receiver final : public Lane {
@@ -134,7 +134,8 @@ class Receiver final : public Lane {
   std::uint8_t sequence_ = 0;
 };
 
-/// Where the slots of the end that posts begin: behind a page of the connection's own where they are registered apart.
+/// The offset of the slots of the end that posts: behind a page of the connection's own where they are registered
+/// apart.
 std::size_t slots_offset(const Options& options);
 
 /// Every byte of the messages in slots that writes, reads or a stream came into. Throws std::runtime_error, also where
@@ -143,7 +144,7 @@ void verify(std::span<const std::byte> memory, const Options& options);
 
 /// Messages that either end's memory has room for; over sockets one is received at a time.
 std::size_t slots_of(const Options& options);
-/// Where an RDMA sender's memory has the count of receives that were posted again, 8 bytes.
+/// The offset, in an RDMA sender's memory, of the count of receives that were posted again; 8 bytes.
 std::size_t credit_offset(const Options& options);
 
 }  // namespace longhaul::workloads::stream

@@ -37,10 +37,10 @@ std::vector<ParameterSpec> with_harness(std::vector<ParameterSpec> own);
 /// Capabilities that a ping-pong by the parameters `transport`, `op` and `completion` needs.
 std::vector<Capability> ping_pong_needs(const Parameters& parameters);
 
-/// Whether the cell's transport is a byte stream; then `op` means nothing.
+/// True if the cell's transport is a byte stream; then `op` means nothing.
 bool streams(const Parameters& parameters);
 
-/// What its messages are moved by: "stream", or the parameter `op`.
+/// The operation that moves its messages: "stream", or the parameter `op`.
 std::string operation_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport);
 
 /// One-way delays of a cell, ns; `back` is `forward` where it is not given.

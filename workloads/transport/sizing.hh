@@ -1,4 +1,4 @@
-// What a transport is set to for a path: pure functions of the round trip, the link and the device's limits.
+// Settings of a transport for a path: pure functions of the round trip, the link and the device's limits.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ inline constexpr std::uint8_t kReceiverNotReadyRetries = 7;
 /// rxe sends at most 128 packets of its MTU before an acknowledgement (RXE_MAX_UNACKED_PSNS).
 std::string window_limit(std::string_view provider, Bytes mtu, Bytes message);
 
-/// What may be under way at a time lets no more through than this, whatever link and processors could do.
+/// The rate that the bytes under way at a time allow, whatever link and processors could do.
 struct StreamCeiling {
   BitRate rate;  ///< 0: none is known
   std::string why;

@@ -30,7 +30,7 @@ void read_fully(int fd, char* data, std::size_t size, const Patience& patience, 
 /// The kernel's smoothed round trip of this connection (TCP_INFO); known once it is connected.
 Nanoseconds round_trip(int fd);
 
-/// How large a socket's buffers can become: by the kernel's own tuning, and by request (net.core.*mem_max).
+/// Limits of a socket's buffers: by the kernel's own tuning, and by request (net.core.*mem_max).
 struct BufferLimits {
   std::int64_t tuned = 0;
   std::int64_t requested = 0;
@@ -38,7 +38,7 @@ struct BufferLimits {
 BufferLimits send_buffer_limits();
 BufferLimits receive_buffer_limits();
 
-/// What to do so that a buffer holds `wanted` bytes. Asking for a size ends the kernel's tuning for good, so it is
+/// The way to make a buffer hold `wanted` bytes. Asking for a size ends the kernel's tuning for good, so it is
 /// asked for only where the tuning cannot reach it.
 struct BufferPlan {
   std::optional<std::int64_t> request;

@@ -1,4 +1,4 @@
-// How connections are made, by each transport alike. What a transport offers is data: model/transport.hh.
+// The interface of all transports: making connections. Their capabilities are data: model/transport.hh.
 // The list itself is LONGHAUL_TRANSPORTS in workloads/CMakeLists.txt: transports.cc is generated from it.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace longhaul::workloads {
 
 using Connections = std::vector<std::unique_ptr<Connection>>;
 
-/// What an end has when the connections of one client and its server are to be made.
+/// An end's inputs for making the connections of one client and its server.
 struct Meeting {
   const ConnectionPlan& plan;
   std::uint64_t session = 0;  ///< drawn by the client: tells its connections from a stranger's
@@ -38,7 +38,7 @@ class Listener {
   Listener& operator=(const Listener&) = delete;
   virtual ~Listener() = default;
 
-  /// Where the client is to connect to; 0: it has no need to know.
+  /// The port for the client to connect to; 0: it needs none.
   virtual std::uint16_t port() const = 0;
   /// Waits for all of them, in the order of the plan. Throws Interrupted.
   virtual Attempt<Connections> accept(const Patience& patience) = 0;
@@ -49,7 +49,7 @@ struct Transport {
   /// The address of this machine that a device serves. Refuses, with the devices that there are, what is none of its
   /// own.
   std::function<Attempt<SocketAddress>(const std::string& device)> address_of;
-  /// How many TCP connections to the server's own port are to be there beforehand; most transports need none.
+  /// The number of TCP connections to the server's own port that are made beforehand; most transports need none.
   std::function<std::size_t(const ConnectionPlan& plan)> sockets;
   /// At the server, before the client is told that it is accepted. Unsupported: this machine's device lacks what the
   /// plan needs.

@@ -11,11 +11,13 @@
 
 namespace longhaul::workloads {
 
+using namespace std::chrono_literals;
+
 bool wait_for(int fd, short events, const Patience& patience) {
   for (;;) {
     pollfd fds[2] = {{fd, events, 0}, {patience.stop, POLLIN, 0}};  // poll ignores a negative descriptor
-    const auto left = std::max<std::int64_t>(0, patience.deadline - observe::raw_time());
-    const timespec timeout{left / 1'000'000'000, left % 1'000'000'000};
+    const auto left = std::max(Nanoseconds{0}, patience.deadline - observe::raw_time());
+    const timespec timeout{left / 1s, (left % 1s).count()};
     const int ready = ::ppoll(fds, 2, &timeout, nullptr);
     if (ready < 0 && errno == EINTR) continue;
     check(ready, "wait for a peer");

@@ -1,9 +1,8 @@
 // Waiting for a descriptor: bounded by a deadline, ended by the user.
 #pragma once
 
-#include <cstdint>
-
 #include "common/fd.hh"
+#include "model/units.hh"
 #include "observe/clock.hh"
 
 namespace longhaul::workloads {
@@ -11,13 +10,13 @@ namespace longhaul::workloads {
 /// Thrown out of any wait or loop when the user (Ctrl-C, SIGTERM) wants the program to end.
 struct Interrupted {};
 
-/// Until when to wait (observe::raw_time), and the descriptor that becomes readable when the user wants to stop (-1:
+/// Until when to wait, and the descriptor that becomes readable when the user wants to stop (-1:
 /// none).
 struct Patience {
-  std::int64_t deadline = 0;
+  observe::RawTime deadline;
   int stop = -1;
 
-  static Patience of(std::int64_t nanoseconds, int stop) { return {observe::raw_time() + nanoseconds, stop}; }
+  static Patience of(Nanoseconds time, int stop) { return {observe::raw_time() + time, stop}; }
 };
 
 /// Waits for poll(2) events on `fd`; false at the deadline. Throws Interrupted.

@@ -45,7 +45,7 @@ Result<void> NetemEngine::check(const ImpairmentPlan& plan) {
 
 Result<void> NetemEngine::apply(const ImpairmentPlan& plan) {
   if (auto ok = check(plan); !ok) return ok;
-  // What the plan no longer names goes first; what it still names is changed in place and keeps its packets.
+  // Objects that the plan no longer names go first; the others are changed in place and keep their packets.
   for (const auto& old : applied_) {
     const bool stays = std::any_of(plan.egresses.begin(), plan.egresses.end(),
                                    [&](const auto& egress) { return egress.interface == old.interface; });

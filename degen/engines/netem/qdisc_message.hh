@@ -50,7 +50,7 @@ enum class RootState {
   foreign
 };
 
-/// What degen may do about the root qdisc of an interface.
+/// Decides whether degen may replace the root qdisc of an interface.
 RootState judge_root(const std::optional<QdiscFacts>& root);
 
 /// Refuses a foreign root qdisc, naming interface, kind and handle.

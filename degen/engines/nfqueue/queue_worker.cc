@@ -87,7 +87,7 @@ class Receiver {
     }
   }
 
-  // How many messages were there; 0 when there are none for now.
+  // Returns the number of messages that were there; 0 when there are none for now.
   template <typename Each>
   std::size_t receive(int fd, Each each) {
     const int count = ::recvmmsg(fd, messages_.data(), kBatch, MSG_DONTWAIT, nullptr);
@@ -108,8 +108,8 @@ class Receiver {
   std::array<mmsghdr, kBatch> messages_{};
 };
 
-// What a verdict lets go is sent on from this thread, and waits at the next interface in a queue of this thread's
-// processor: after a move to another one, later packets could overtake earlier ones.
+// A packet that a verdict releases is sent from this thread, and waits at the next interface in a queue of this
+// thread's processor: after a move to another one, later packets could overtake earlier ones.
 void stay_on_one_processor(const PacketQueue& queue) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);

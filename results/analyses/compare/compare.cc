@@ -104,7 +104,7 @@ FigureComparison compare_figure(const CellSummary& cell, const Both& both, doubl
                        .ratio = ratio_interval(both.second->values, both.first->values),
                        .agrees = {},
                        .constant = both.constant()};
-  // Where nothing is noise, the same figure run by run is no luck, however few the runs.
+  // Without noise, the same figure in every run is no chance, however few the runs.
   if (both.same_throughout() || (cell.virtual_clock && both.first->values == both.second->values)) {
     one.agrees = true;
     return one;

@@ -67,7 +67,7 @@ RunRecord stored(const RunRecord& record) {
   return again ? std::move(*again) : record;
 }
 
-// Whether `second` is what `first` becomes when it is stored.
+// True if `second` is what `first` becomes when it is stored.
 bool becomes(RunRecord first, const json::value& second) {
   for (int times = 0; times <= kTimesStored; ++times, first = stored(first))
     if (document(first) == second) return true;

@@ -7,7 +7,7 @@
 
 namespace longhaul::results {
 
-/// Where the second differs from the first, as "nodes.client.metrics.latency.value: 32 and 33"; empty: they are the
+/// The first difference between two records, as "nodes.client.metrics.latency.value: 32 and 33"; empty: they are the
 /// same. What the orchestrator adds about nodes (facts) does not count.
 std::string first_difference(const RunRecord& first, const RunRecord& second);
 

@@ -1,5 +1,5 @@
-// What registering costs as a line, a p + b for p pages of 4 KiB, fitted from the cells of the workload `registration`:
-// cost profiles that `longhaul simulate --cost FILE` takes. Pure.
+// The cost of registering as a line, a p + b for p pages of 4 KiB, fitted from the cells of the workload
+// `registration`: cost profiles that `longhaul simulate --cost FILE` takes. Pure.
 #pragma once
 
 #include <string>

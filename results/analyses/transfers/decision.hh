@@ -1,4 +1,4 @@
-// Which protocol and strategy to take for a size and a delay: all that were measured there, the fastest first. Pure.
+// The best protocol and strategy for a size and a delay: all that were measured there, the fastest first. Pure.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ std::string word(const CellSummary& cell, const Vocabulary& vocabulary, const ch
   return vocabulary.spelt(cell.workload, cell.parameters, name);
 }
 
-// What a message takes beyond the delay: half of the latency of a send without any.
+// Time of a message beyond the delay: half of the latency of a send without any.
 std::optional<double> message_cost(const Summary& summary, const std::string& provider, const Vocabulary& vocabulary) {
   for (const auto& cell : summary.cells)
     if (cell.workload == "latency" && cell.usable > 0 && cell.provider == provider && cell.forward.asked == 0 &&

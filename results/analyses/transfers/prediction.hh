@@ -1,4 +1,4 @@
-// What the critical path of a transfer should be, by the sequences that PAPERS.md (section F) fixes. Pure.
+// Predicts the critical path of a transfer by the sequences that PAPERS.md (section F) fixes. Pure.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace longhaul::results {
 
-/// What a critical path is made of, ns.
+/// The parts of a critical path, ns.
 struct TransferParts {
   double client = 0;  ///< registration there
   double server = 0;
   double start = 0;    ///< START from the client to the server: the delay, and what it costs to send and take it
   double key = 0;      ///< the key from the sink to the source: of a write that is back, of a read forward again
   double compute = 0;  ///< the source's application, while the key is on its way
-  // What the ends do themselves; without delay it is a fifth of a path.
+  // The ends' own work; without delay it is a fifth of a path.
   double post = 0;        ///< at the client, overlapped: START is handed over before the registration begins
   double turn = 0;        ///< at the server: from START taken until its registration begins
   double submission = 0;  ///< at the source: from key and registration at hand until the write is posted

@@ -7,7 +7,8 @@
 namespace longhaul::results {
 namespace {
 
-// What the cell's process takes less than the typical one where registrations and messages are those of `measured`.
+// The predicted saving of the cell's process against the typical one, with the registrations and messages of
+// `measured`.
 std::optional<double> predicted_saving(const CellSummary& cell, const CellSummary& measured) {
   const auto parts = measured_parts(measured);
   if (!parts) return std::nullopt;

@@ -1,4 +1,4 @@
-// What a transfer's process saves of the critical path against the typical one, and what it should. Pure.
+// Measured and predicted savings of a transfer's critical path against the typical process. Pure.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct Saving {
   bool due() const;
 };
 
-/// Whether a cell and another differ in nothing but that the other is by the typical process.
+/// True if a cell and another differ in nothing but that the other is by the typical process.
 bool beside_typical(const CellSummary& cell, const CellSummary& other);
 
 /// Empty where one of them has no critical path.

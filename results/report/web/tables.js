@@ -32,7 +32,7 @@ function renderMatrix() {
   const limit = 8;
   const rows = pairs.map(pair => {
     const active = pair.size === state.size && conditionKey(pair.conditions) === state.conditions;
-    return `<tr class="${active ? 'selected' : ''}"><td class="pair">${swatch(pairStyle(pair))} RDMA ${escaped(pair.name)}</td>${
+    return `<tr class="${active ? 'selected' : ''}"><td class="pair">${swatch(pairStyle(pair))} ${pair.transport === 'rdma' ? 'RDMA ' : ''}${escaped(pair.name)}</td>${
       columns.map(delay => cell(pair.points.find(point => point.delay === delay))).join('')}<td class="course">${escaped(courseText(pair))}</td></tr>`;
   });
   const spec = specOf(state.metric);

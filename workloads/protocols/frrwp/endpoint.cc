@@ -7,11 +7,13 @@
 namespace longhaul::workloads::frrwp {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::uint32_t kSends = 512;       // of the send queue: messages, writes, and what is not yet known to be over
 constexpr std::size_t kMostRequests = 128;  // of writes, with the adapter
 constexpr std::uint32_t kReserve = 2;       // slots that only a word about flow control may take
 constexpr std::uint32_t kQuiet = Layout::kSlots / 2;  // messages taken before that word is said
-constexpr std::int64_t kGlance = 1'000'000;           // ns between looks for what has waited too long
+constexpr Nanoseconds kGlance = 1ms;                  // between looks for what has waited too long
 
 }  // namespace
 
@@ -37,7 +39,7 @@ ConnectionPlan plan_of(std::size_t buffers, std::size_t longest, bool registers)
   return plan;
 }
 
-Endpoint::Endpoint(Connection& connection, const Layout& layout, std::int64_t patience)
+Endpoint::Endpoint(Connection& connection, const Layout& layout, Nanoseconds patience)
     : connection_(connection), layout_(layout), matcher_(patience) {}
 
 void Endpoint::send(Message message) {
@@ -45,7 +47,7 @@ void Endpoint::send(Message message) {
 }
 
 void Endpoint::write(WriteOrder order, std::vector<Segment> segments) {
-  submit({std::move(order), std::move(segments), 0});
+  submit({std::move(order), std::move(segments), kNever});
 }
 
 void Endpoint::hold(WriteOrder order) {

@@ -10,7 +10,7 @@
 
 namespace longhaul::workloads::frrwp {
 
-/// Where things lie in either end's memory.
+/// The layout of either end's memory.
 struct Layout {
   explicit Layout(std::size_t buffers);
   static constexpr std::size_t kSlots = 64;  ///< messages that may be under way each way
@@ -23,14 +23,14 @@ struct Layout {
   std::size_t total;
 };
 
-/// What an end needs of its connection for buffers of so many bytes; `registers`: they are the application's to
+/// The plan of an end's connection for buffers of so many bytes; `registers`: they are the application's to
 /// register.
 ConnectionPlan plan_of(std::size_t buffers, std::size_t longest, bool registers);
 
 class Endpoint final : public Port {
  public:
   /// `patience`: of conditional writes, see WriteMatcher. The connection's receives are posted by its plan.
-  Endpoint(Connection& connection, const Layout& layout, std::int64_t patience);
+  Endpoint(Connection& connection, const Layout& layout, Nanoseconds patience);
 
   void send(Message message) override;
   void write(WriteOrder order, std::vector<Segment> segments) override;
@@ -39,8 +39,8 @@ class Endpoint final : public Port {
   std::optional<Event> next() override;
   Waitable& waitable() override { return connection_; }
 
-  /// When a conditional write runs out of time, observe::raw_time().
-  std::optional<std::int64_t> deadline() const { return matcher_.deadline(); }
+  /// When a conditional write runs out of time.
+  std::optional<observe::RawTime> deadline() const { return matcher_.deadline(); }
   /// Conditional writes that wait for their keys.
   std::size_t held() const { return matcher_.held(); }
 
@@ -58,7 +58,7 @@ class Endpoint final : public Port {
   Layout layout_;
   WriteMatcher matcher_;
   std::deque<Event> events_;
-  // What finds no room yet goes out in this order.
+  // Messages and writes without room yet go out in this order.
   std::deque<std::variant<Message, Submit>> backlog_;
   struct Writing {
     Tag tag;
@@ -70,7 +70,7 @@ class Endpoint final : public Port {
   std::uint32_t peer_took_ = 0;
   std::uint32_t taken_ = 0;
   std::uint32_t told_ = 0;  // of them the peer knows
-  std::int64_t glance_ = 0;
+  observe::RawTime glance_;
 };
 
 }  // namespace longhaul::workloads::frrwp

@@ -14,7 +14,9 @@
 namespace longhaul::workloads::frrwp {
 namespace {
 
-constexpr std::int64_t kGlance = 50'000'000;  // ns between looks whether the peer is still there
+using namespace std::chrono_literals;
+
+constexpr Nanoseconds kGlance = 50ms;  // between looks whether the peer is still there
 
 }  // namespace
 
@@ -58,7 +60,7 @@ void Mailbox<T>::wake() {
   [[maybe_unused]] const auto put = ::write(wake_.get(), &one, sizeof one);
 }
 
-Engine::Engine(Connection& connection, const Layout& layout, std::int64_t patience, Waiting waiting)
+Engine::Engine(Connection& connection, const Layout& layout, Nanoseconds patience, Waiting waiting)
     : connection_(connection),
       endpoint_(connection, layout, patience),
       waiting_(waiting),
@@ -133,9 +135,9 @@ void Engine::sleep(int epoll) {
   if (!commands_.arm() || !connection_.arm()) return;
   auto wait = kGlance;
   if (const auto deadline = endpoint_.deadline())
-    wait = std::clamp<std::int64_t>(*deadline - observe::raw_time(), 0, kGlance);
+    wait = std::clamp<Nanoseconds>(*deadline - observe::raw_time(), 0ns, kGlance);
   std::array<epoll_event, 2> found{};
-  const int milliseconds = static_cast<int>((wait + 999'999) / 1'000'000);
+  const int milliseconds = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count());
   if (::epoll_wait(epoll, found.data(), static_cast<int>(found.size()), milliseconds) < 0 && errno != EINTR)
     throw_errno("wait for events");
 }

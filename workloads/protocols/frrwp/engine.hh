@@ -39,13 +39,13 @@ class Engine final : public Port {
  public:
   enum class Waiting { spin, sleep };
   /// Drives `connection` from now on, and nobody else does. `spin` wants a processor for itself.
-  Engine(Connection& connection, const Layout& layout, std::int64_t patience, Waiting waiting);
+  Engine(Connection& connection, const Layout& layout, Nanoseconds patience, Waiting waiting);
   /// Whatever is held is dropped.
   ~Engine() override;
 
   void send(Message message) override { commands_.put(std::move(message)); }
   void write(WriteOrder order, std::vector<Segment> segments) override {
-    commands_.put(Submit{std::move(order), std::move(segments), 0});
+    commands_.put(Submit{std::move(order), std::move(segments), kNever});
   }
   void hold(WriteOrder order) override { commands_.put(std::move(order)); }
   void cancel(Tag tag) override { commands_.put(tag); }
@@ -55,7 +55,7 @@ class Engine final : public Port {
  private:
   using Command = std::variant<Message, Submit, WriteOrder, Tag>;
   using Happening = std::variant<Event, std::exception_ptr>;
-  /// What the application sleeps on.
+  /// The descriptor that the application sleeps on.
   class Bell final : public Waitable {
    public:
     explicit Bell(Mailbox<Happening>& box) : box_(box) {}

@@ -22,14 +22,19 @@ struct Header {
 };
 static_assert(sizeof(Header) == kHeaderSize);
 
-using WireMoments = std::array<std::int64_t, 9>;
+using WireMoments = std::array<std::int64_t, kMoments.size()>;
 
 WireMoments to_wire(const Moments& m) {
-  return {m.started, m.told, m.registering, m.registered, m.key_sent, m.key_came, m.posted, m.arrived, m.released};
+  WireMoments wire{};
+  std::transform(kMoments.begin(), kMoments.end(), wire.begin(),
+                 [&](auto moment) { return observe::to_ns(m.*moment); });
+  return wire;
 }
 
 Moments from_wire(const WireMoments& w) {
-  return {w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]};
+  Moments moments;
+  for (std::size_t i = 0; i < kMoments.size(); ++i) moments.*kMoments[i] = observe::from_ns(w[i]);
+  return moments;
 }
 
 std::size_t body_of(Kind kind, std::size_t count) {

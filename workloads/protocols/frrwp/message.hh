@@ -1,6 +1,7 @@
-// What the two ends of a transfer tell one another (docs/frrwp.md has the layout byte by byte). Pure.
+// The messages between the two ends of a transfer (docs/frrwp.md has the layout byte by byte). Pure.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "common/result.hh"
+#include "observe/clock.hh"
 #include "workloads/protocols/segments.hh"
 
 namespace longhaul::workloads::frrwp {
@@ -28,19 +30,26 @@ enum class Kind : std::uint16_t {
 };
 const char* to_text(Kind kind);
 
-/// When the phases of a transfer were at one end: observe::raw_time() there; 0: this end did not have it.
+/// This end did not have it.
+inline constexpr observe::RawTime kNever{};
+
+/// When the phases of a transfer were at one end, by its clock.
 struct Moments {
-  std::int64_t started = 0;      ///< the operation began; at the other end: its START came
-  std::int64_t told = 0;         ///< START sent (who began it)
-  std::int64_t registering = 0;  ///< began
-  std::int64_t registered = 0;
-  std::int64_t key_sent = 0;  ///< by the sink
-  std::int64_t key_came = 0;  ///< at the source
-  std::int64_t posted = 0;    ///< the write: the end of the critical path
-  std::int64_t arrived = 0;   ///< the data, at the sink
-  std::int64_t released = 0;  ///< the buffer was given back
+  observe::RawTime started;      ///< the operation began; at the other end: its START came
+  observe::RawTime told;         ///< START sent (who began it)
+  observe::RawTime registering;  ///< began
+  observe::RawTime registered;
+  observe::RawTime key_sent;  ///< by the sink
+  observe::RawTime key_came;  ///< at the source
+  observe::RawTime posted;    ///< the write: the end of the critical path
+  observe::RawTime arrived;   ///< the data, at the sink
+  observe::RawTime released;  ///< the buffer was given back
   bool operator==(const Moments&) const = default;
 };
+/// All of them, in the order of the wire.
+inline constexpr std::array kMoments{&Moments::started,    &Moments::told,     &Moments::registering,
+                                     &Moments::registered, &Moments::key_sent, &Moments::key_came,
+                                     &Moments::posted,     &Moments::arrived,  &Moments::released};
 
 struct Message {
   Kind kind = Kind::start;

@@ -1,4 +1,4 @@
-// What an application has of its connection in a transfer: it posts, and hears what has happened. Behind it the
+// An application's interface to its connection in a transfer: it posts requests and takes events. Behind it the
 // connection is driven either by the application itself (Endpoint) or by an engine of its own (Engine).
 #pragma once
 
@@ -22,8 +22,8 @@ struct Event {
   Kind kind = Kind::message;
   Message message;
   Tag tag = 0;
-  std::int64_t at = 0;       ///< observe::raw_time(): the message was taken, the post of the write began
-  std::int64_t matched = 0;  ///< posted, of a conditional write: when its key was taken
+  observe::RawTime at;       ///< the message was taken, the post of the write began
+  observe::RawTime matched;  ///< posted, of a conditional write: when its key was taken
   std::string reason;
 };
 
@@ -42,7 +42,7 @@ class Port {
   /// A conditional RDMA write, and FIN behind it: when the peer's STCRW with its tag is here.
   virtual void hold(WriteOrder order) = 0;
   virtual void cancel(Tag tag) = 0;
-  /// What has happened, in its order; makes progress where nobody else does. Never blocks.
+  /// The next event, in order; makes progress where nobody else does. Never blocks.
   virtual std::optional<Event> next() = 0;
   virtual Waitable& waitable() = 0;
 };

@@ -43,7 +43,7 @@ bool Transfer::advance() {
   return false;
 }
 
-void Transfer::begin(Tag tag, std::int64_t now) {
+void Transfer::begin(Tag tag, observe::RawTime now) {
   tag_ = tag;
   active_ = true;
   ordered_ = closed_ = false;
@@ -96,12 +96,12 @@ void Transfer::offer() {
       port_.hold({tag_, use_.pieces(), area_ + extent(tag_).offset, extent(tag_).length});
     }
     if (options_.computation != nullptr && (conditional() || !keys_.contains(tag_)))
-      computations_.record(options_.computation->time());
+      computations_.record(options_.computation->time().count());
     write_if_ready();
     if (conditional()) buffers_.tidy();
     return;
   }
-  if (moments_.key_sent != 0) return;
+  if (moments_.key_sent != kNever) return;
   moments_.key_sent = observe::raw_time();
   send(conditional() ? Kind::stcrw : Kind::key, segments_of(use_.pieces()));
   buffers_.tidy();
@@ -129,7 +129,7 @@ void Transfer::advertise() {
 }
 
 void Transfer::write_if_ready() {
-  if (!active_ || moments_.registered == 0 || ordered_) return;
+  if (!active_ || moments_.registered == kNever || ordered_) return;
   const auto it = keys_.find(tag_);
   if (it == keys_.end()) return;
   moments_.key_came = std::max(it->second.came, moments_.started);
@@ -148,7 +148,7 @@ bool Transfer::handle(Event& event) {
     case Event::Kind::posted:
       if (event.tag != tag_ || !active_) return false;
       moments_.posted = event.at;
-      if (event.matched != 0) moments_.key_came = event.matched;
+      if (event.matched != kNever) moments_.key_came = event.matched;
       return false;
     case Event::Kind::written:
       lingering_.erase(event.tag);
@@ -163,7 +163,7 @@ bool Transfer::handle(Event& event) {
   return false;
 }
 
-bool Transfer::take(Message& message, std::int64_t at) {
+bool Transfer::take(Message& message, observe::RawTime at) {
   const bool current = active_ && message.tag == tag_;
   switch (message.kind) {
     case Kind::start:
@@ -220,7 +220,7 @@ void Transfer::refused_ahead(const Message& message) {
   if (message.tag > tag_ && message.tag <= last_advertised_) advertise();
 }
 
-void Transfer::data_is_here(std::int64_t now) {
+void Transfer::data_is_here(observe::RawTime now) {
   const auto& buffer = extent(tag_);
   const auto data = connection_.memory().subspan(area_ + buffer.offset, buffer.length);
   pingpong::check_stamp(data, pingpong::stamp_of(tag_), "transfer", tag_);
@@ -231,7 +231,7 @@ void Transfer::data_is_here(std::int64_t now) {
 
 // True: this end is done with the transfer.
 bool Transfer::close_if_through() {
-  if (moments_.released == 0 || (client() && !closed_)) return false;
+  if (moments_.released == kNever || (client() && !closed_)) return false;
   active_ = false;
   if (client()) {
     if (on_closed) on_closed(tag_, moments_, peer_);
@@ -246,7 +246,7 @@ bool Transfer::close_if_through() {
 void Transfer::give_up(const std::string& why, bool tell) {
   active_ = false;
   keys_.erase(tag_);
-  if (moments_.posted != 0 && moments_.released == 0) lingering_.emplace(tag_, std::move(use_));
+  if (moments_.posted != kNever && moments_.released == kNever) lingering_.emplace(tag_, std::move(use_));
   use_ = {};
   if (ordered_) port_.cancel(tag_);
   if (tell) port_.send({.kind = Kind::refuse, .tag = tag_, .length = 0, .segments = {}, .moments = {}, .reason = why});

@@ -61,13 +61,13 @@ class Transfer final : public Lane {
 
   /// Called at the client when a transfer has come about: when each phase was, here and at the server (by its clock).
   std::function<void(Tag tag, const Moments& here, const Moments& there)> on_closed;
-  /// Whether a transfer of such options is one of the typical process.
+  /// True if a transfer of such options is one of the typical process.
   static bool is_typical(const Options& options, Tag tag) {
     return options.protocol == Protocol::typical || (options.paired && tag % 2 == 1);
   }
 
   std::optional<registration::ExecutorCounters> registrations() const { return buffers_.counters(); }
-  /// What the computation took since reset(), ns.
+  /// Times of the computation since reset(), ns.
   const Histogram& computations() const { return computations_; }
 
   /// Compares every byte of the last transfer (at the sink; its first and last where buffers overlap). Throws
@@ -84,15 +84,15 @@ class Transfer final : public Lane {
   const Extent& extent(Tag tag) const { return options_.reuse.at(tag - 1); }
 
   bool handle(Event& event);
-  bool take(Message& message, std::int64_t at);
-  void begin(Tag tag, std::int64_t now);
+  bool take(Message& message, observe::RawTime at);
+  void begin(Tag tag, observe::RawTime now);
   void proceed();
   void start_message();
   void prepare();
   void offer();
   void advertise();
   void write_if_ready();
-  void data_is_here(std::int64_t now);
+  void data_is_here(observe::RawTime now);
   bool close_if_through();
   void refused_ahead(const Message& message);
   void give_up(const std::string& why, bool tell);
@@ -113,12 +113,12 @@ class Transfer final : public Lane {
   Buffers::Use use_;
   struct Key {
     std::vector<Segment> segments;
-    std::int64_t came;
+    observe::RawTime came;
   };
   std::unordered_map<Tag, Key> keys_;  // source: that have come
   struct Advertised {
     Buffers::Use use;
-    std::int64_t told;
+    observe::RawTime told;
   };
   std::unordered_map<Tag, Advertised> advertised_;  // sink
   std::unordered_map<Tag, std::string> refused_;    // source: of transfers to come

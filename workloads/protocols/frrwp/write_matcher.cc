@@ -6,7 +6,7 @@
 
 namespace longhaul::workloads::frrwp {
 
-std::vector<Action> WriteMatcher::post(WriteOrder order, std::int64_t now) {
+std::vector<Action> WriteMatcher::post(WriteOrder order, observe::RawTime now) {
   const auto tag = order.tag;
   if (held_.contains(tag) || spent_.contains(tag))
     return {Fail{tag, fmt::format("tag {} has been used for another conditional write", tag)}};
@@ -23,7 +23,8 @@ std::vector<Action> WriteMatcher::post(WriteOrder order, std::int64_t now) {
   return {};
 }
 
-std::vector<Action> WriteMatcher::key(Tag tag, std::uint64_t length, std::vector<Segment> segments, std::int64_t now) {
+std::vector<Action> WriteMatcher::key(Tag tag, std::uint64_t length, std::vector<Segment> segments,
+                                      observe::RawTime now) {
   if (spent_.contains(tag)) return {Reject{tag, fmt::format("tag {} is over: its write was made or given up", tag)}};
   if (early_.contains(tag)) return {Reject{tag, fmt::format("tag {} came twice", tag)}};
   if (const auto it = held_.find(tag); it != held_.end()) {
@@ -42,7 +43,7 @@ std::vector<Action> WriteMatcher::key(Tag tag, std::uint64_t length, std::vector
 }
 
 std::vector<Action> WriteMatcher::match(WriteOrder order, std::uint64_t length, std::vector<Segment> segments,
-                                        std::int64_t came) {
+                                        observe::RawTime came) {
   if (length != order.length || length_of(segments) != order.length) {
     const auto reason = fmt::format("tag {}: the peer's key is for {} bytes ({} in its segments), the write is of {}",
                                     order.tag, length, length_of(segments), order.length);
@@ -70,12 +71,12 @@ std::vector<Action> WriteMatcher::refused(Tag tag, const std::string& reason) {
   return {Fail{tag, reason}};
 }
 
-std::vector<Action> WriteMatcher::expire(std::int64_t now) {
+std::vector<Action> WriteMatcher::expire(observe::RawTime now) {
   std::vector<Action> actions;
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     const auto tag = deadlines_.begin()->second;
     deadlines_.erase(deadlines_.begin());
-    const auto waited = format_quantity(longhaul::Kind::duration, patience_);
+    const auto waited = format_quantity(longhaul::Kind::duration, patience_.count());
     if (held_.erase(tag) > 0) {
       const auto reason = fmt::format("tag {}: no key for it came within {}", tag, waited);
       actions.emplace_back(Fail{tag, reason});
@@ -90,7 +91,7 @@ std::vector<Action> WriteMatcher::expire(std::int64_t now) {
   return actions;
 }
 
-std::optional<std::int64_t> WriteMatcher::deadline() const {
+std::optional<observe::RawTime> WriteMatcher::deadline() const {
   if (deadlines_.empty()) return std::nullopt;
   return deadlines_.begin()->first;
 }

@@ -29,7 +29,7 @@ struct WriteOrder {
 struct Submit {
   WriteOrder order;
   std::vector<Segment> segments;
-  std::int64_t matched = 0;  ///< when the peer's key came
+  observe::RawTime matched;  ///< when the peer's key came
 };
 /// The application hears that its write will not be.
 struct Fail {
@@ -45,22 +45,22 @@ using Action = std::variant<Submit, Fail, Reject>;
 
 class WriteMatcher {
  public:
-  /// `patience`: how long a write waits for its key, and a key for its write, ns.
-  explicit WriteMatcher(std::int64_t patience) : patience_(patience) {}
+  /// `patience`: how long a write waits for its key, and a key for its write.
+  explicit WriteMatcher(Nanoseconds patience) : patience_(patience) {}
 
   /// The application posts a conditional write. Its key may be here already.
-  std::vector<Action> post(WriteOrder order, std::int64_t now);
+  std::vector<Action> post(WriteOrder order, observe::RawTime now);
   /// The peer's STCRW. Nothing is exposed by keeping one that is too early: the key is the peer's.
-  std::vector<Action> key(Tag tag, std::uint64_t length, std::vector<Segment> segments, std::int64_t now);
+  std::vector<Action> key(Tag tag, std::uint64_t length, std::vector<Segment> segments, observe::RawTime now);
   /// The application wants it no more. Too late: nothing happens.
   std::vector<Action> cancel(Tag tag);
   /// The peer wants it no more, or cannot.
   std::vector<Action> refused(Tag tag, const std::string& reason);
-  /// What has waited too long.
-  std::vector<Action> expire(std::int64_t now);
+  /// Ends what has waited too long.
+  std::vector<Action> expire(observe::RawTime now);
 
   /// When expire() has something to do next.
-  std::optional<std::int64_t> deadline() const;
+  std::optional<observe::RawTime> deadline() const;
   std::size_t held() const { return held_.size(); }
   std::size_t early() const { return early_.size(); }
 
@@ -70,22 +70,22 @@ class WriteMatcher {
  private:
   struct Held {
     WriteOrder order;
-    std::int64_t deadline;
+    observe::RawTime deadline;
   };
   struct Early {
     std::uint64_t length;
     std::vector<Segment> segments;
-    std::int64_t came;
-    std::int64_t deadline;
+    observe::RawTime came;
+    observe::RawTime deadline;
   };
   void spend(Tag tag);
   static std::vector<Action> match(WriteOrder order, std::uint64_t length, std::vector<Segment> segments,
-                                   std::int64_t came);
+                                   observe::RawTime came);
 
-  std::int64_t patience_;
+  Nanoseconds patience_;
   std::unordered_map<Tag, Held> held_;
   std::unordered_map<Tag, Early> early_;
-  std::set<std::pair<std::int64_t, Tag>> deadlines_;  // of both
+  std::set<std::pair<observe::RawTime, Tag>> deadlines_;  // of both
   std::unordered_set<Tag> spent_;
   std::deque<Tag> spent_order_;
 };

@@ -7,10 +7,12 @@
 namespace longhaul::workloads::cpu_load {
 
 double Pace::run_time() const {
-  return steps == 0 ? 0 : static_cast<double>(taken) / static_cast<double>(steps) * static_cast<double>(kStepsOfARun);
+  return steps == 0
+             ? 0
+             : static_cast<double>(taken.count()) / static_cast<double>(steps) * static_cast<double>(kStepsOfARun);
 }
 
-Application::Application(std::int64_t work)
+Application::Application(Nanoseconds work)
     : step_(work / static_cast<std::int64_t>(kStepsOfARun)), thread_([this](std::stop_token stop) { compute(stop); }) {}
 
 Application::~Application() {

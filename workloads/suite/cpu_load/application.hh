@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <thread>
 
 #include "model/record.hh"
+#include "observe/clock.hh"
 #include "workloads/harness/computation.hh"
 
 namespace longhaul::workloads::cpu_load {
@@ -16,27 +16,27 @@ namespace longhaul::workloads::cpu_load {
 /// processor few runs lie whole in a window, and those are its quickest.
 constexpr std::uint64_t kStepsOfARun = 64;
 
-/// What was done, one step behind the other, and how long it took.
+/// The number of steps that were done one after another, and their time.
 struct Pace {
   std::uint64_t steps = 0;
-  std::int64_t taken = 0;  ///< ns
+  Nanoseconds taken{};
 
-  /// How long a run takes at this pace, ns; 0 where nothing was done.
+  /// Time of a run at this pace, ns; 0 where nothing was done.
   double run_time() const;
 };
 
 class Application {
  public:
   /// Calibrates on the calling thread, then computes on one of its own.
-  explicit Application(std::int64_t work);
+  explicit Application(Nanoseconds work);
   ~Application();
   Application(const Application&) = delete;
   Application& operator=(const Application&) = delete;
 
   /// When there is no traffic for certain, and when there is, by observe::raw_time(): steps that lie whole in one of
   /// these count.
-  void quiet(std::int64_t from, std::int64_t until) { quiet_.set(from, until); }
-  void busy(std::int64_t from, std::int64_t until) { busy_.set(from, until); }
+  void quiet(observe::RawTime from, observe::RawTime until) { quiet_.set(from, until); }
+  void busy(observe::RawTime from, observe::RawTime until) { busy_.set(from, until); }
   /// Ends the thread; then alone() and loaded() may be read.
   void stop();
 
@@ -47,17 +47,17 @@ class Application {
   /// Set once, by another thread than the one that looks.
   class Span {
    public:
-    void set(std::int64_t from, std::int64_t until) {
+    void set(observe::RawTime from, observe::RawTime until) {
       until_.store(until, std::memory_order_relaxed);
       from_.store(from, std::memory_order_release);
     }
-    bool holds(std::int64_t begun, std::int64_t ended) const {
+    bool holds(observe::RawTime begun, observe::RawTime ended) const {
       return begun >= from_.load(std::memory_order_acquire) && ended <= until_.load(std::memory_order_relaxed);
     }
 
    private:
-    std::atomic<std::int64_t> from_{std::numeric_limits<std::int64_t>::max()};
-    std::atomic<std::int64_t> until_{0};
+    std::atomic<observe::RawTime> from_{observe::RawTime::max()};
+    std::atomic<observe::RawTime> until_{};
   };
 
   void compute(const std::stop_token& stop);

@@ -25,7 +25,7 @@ stream::Options options_of(const WorkloadSpec& spec, const Parameters& parameter
   return {.op = offers(transport, Capability::stream) ? "stream" : "write",
           .size = static_cast<std::size_t>(number("size")),
           .depth = static_cast<std::size_t>(number("depth")),
-          .interval = rate > 0 ? static_cast<std::int64_t>(bits * 1e9 / rate) : 0};
+          .interval = Nanoseconds{rate > 0 ? static_cast<std::int64_t>(bits * 1e9 / rate) : 0}};
 }
 
 stream::Options options_of(const PairedSession& session) {
@@ -79,7 +79,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   }
   session.await_prepared();
   session.measure(lanes, {});
-  if (options.op == "write") stream::flush(posters, session.number("timeout"));
+  if (options.op == "write") stream::flush(posters, session.duration("timeout"));
   if (options.op == "stream") return {};
   return {{"sent", to_metric(meter.rate(), meter.arrivals())}};
 }
@@ -88,7 +88,7 @@ std::map<int, std::uint64_t> network_softirqs() {
   return observe::parse_softirqs(observe::small_file("/proc/softirqs").value_or(""), "NET_RX");
 }
 
-// How often the network's receive softirq ran on the server's processors and elsewhere while the window was open.
+// Counts the network's receive softirqs on the server's processors and elsewhere while the window was open.
 void count_softirqs(ServerSession& session, const std::map<int, std::uint64_t>& before) {
   const auto own = own_processors();
   for (const auto& [cpu, count] : network_softirqs()) {
@@ -107,10 +107,10 @@ std::map<std::string, Metric> server(ServerSession& session) {
   if (options.op == "stream")
     for (const auto& connection : session.connections())
       lanes.push_back(std::make_unique<stream::Receiver>(*connection, options, meter));
-  Application application{session.number("work")};
+  Application application{session.duration("work")};
   const auto now = observe::raw_time();
-  application.quiet(now, now + session.number("alone"));
-  session.idle(session.number("alone"));
+  application.quiet(now, now + session.duration("alone"));
+  session.idle(session.duration("alone"));
   session.prepared();
   std::map<int, std::uint64_t> softirqs;
   session.on_window([&] {
@@ -118,7 +118,7 @@ std::map<std::string, Metric> server(ServerSession& session) {
     // The clients hear of it half a round trip later, and what they send is here after the other half; after the window
     // they wait until all of it has come.
     const auto first = observe::raw_time() + session.round_trip();
-    application.busy(first, first + session.number("duration"));
+    application.busy(first, first + session.duration("duration"));
   });
   session.serve(lanes, true);
   steering.reset();

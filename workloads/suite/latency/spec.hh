@@ -1,4 +1,4 @@
-// What the latency workload takes and measures: a ping-pong (or an RDMA read) of one message at a time.
+// Parameters and metrics of the latency workload: a ping-pong (or an RDMA read) of one message at a time.
 #pragma once
 
 #include "model/parameter.hh"

@@ -10,10 +10,12 @@
 namespace longhaul::workloads::overlap {
 namespace {
 
-constexpr int kGlance = 20;  // ms that the helper sleeps at most before it looks whether it is still wanted
-constexpr std::int64_t kAlone = 2'000'000;  // ns for the computation by itself after each exchange that had it
+using namespace std::chrono_literals;
+
+constexpr int kGlance = 20;          // ms that the helper sleeps at most before it looks whether it is still wanted
+constexpr Nanoseconds kAlone = 2ms;  // for the computation by itself after each exchange that had it
 constexpr std::int64_t kMostAlone = 9;
-constexpr auto kMoment = std::chrono::milliseconds{1};
+constexpr auto kMoment = 1ms;
 
 }  // namespace
 
@@ -26,10 +28,10 @@ void OverlapLane::start() {
 void OverlapLane::inspect() {
   if (kind_ != Kind::total) return;
   // Short ones often: across a WAN there are few exchanges in a window.
-  const auto times = std::clamp<std::int64_t>(kAlone / std::max<std::int64_t>(work_.length(), 1), 1, kMostAlone);
+  const auto times = std::clamp<std::int64_t>(kAlone / std::max(work_.length(), 1ns), 1, kMostAlone);
   for (std::int64_t i = 0; i < times; ++i) {
     const auto taken = work_.time();
-    alone_.record(taken);
+    alone_.record(taken.count());
     work_.learn(taken);
   }
 }

@@ -28,7 +28,7 @@ class OverlapLane final : public Lane {
   Waitable& waitable() override { return exchange_.waitable(); }
   std::size_t kind() const override { return kind_; }
 
-  /// How long the computation took by itself since reset(), ns.
+  /// Times of the computation by itself since reset(), ns.
   const Histogram& alone() const { return alone_; }
 
  private:

@@ -23,7 +23,7 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
 std::map<std::string, Metric> client(ClientSession& session) {
   auto& connection = *session.connections().front();
   const auto options = lane_options(session.spec(), session.parameters(), session.transport());
-  Computation work{session.number("compute")};
+  Computation work{session.duration("compute")};
   const auto pingpong = pingpong::make_client_lane(connection, options);
   std::optional<HelpedLane> helped;
   if (session.streams() && session.word("progress") == "thread") helped.emplace(*pingpong);

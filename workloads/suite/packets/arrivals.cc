@@ -28,7 +28,7 @@ std::uint64_t overtaking(const std::vector<DatagramArrival>& arrivals) {
   return count;
 }
 
-// What was lost behind the last packet that came is no gap.
+// Packets lost after the last one that came are no gap.
 std::optional<double> lost_in_row(const std::vector<DatagramArrival>& arrivals) {
   std::vector<std::uint64_t> sequences;
   for (const auto& one : arrivals) sequences.push_back(one.sequence);

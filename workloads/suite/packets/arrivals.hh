@@ -1,4 +1,4 @@
-// What the packets that came say about the path. Pure.
+// Properties of the path from the packets that came. Pure.
 #pragma once
 
 #include <cstdint>

@@ -11,11 +11,13 @@
 namespace longhaul::workloads::packets {
 namespace {
 
+using namespace std::chrono_literals;
+
 // Each phase (warm-up, window) numbers its own datagrams.
 constexpr std::uint32_t kWindowPhase = 2;
-constexpr std::int64_t kGlance = 20'000'000;  // how long the sender may be deaf
+constexpr Nanoseconds kGlance = 20ms;  // how long the sender may be deaf
 // Behind the last datagram, beyond the round trip: whatever was held on the way is there by then.
-constexpr std::int64_t kAfterwards = 50'000'000;
+constexpr Nanoseconds kAfterwards = 50ms;
 
 Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport, Role) {
   if (!offers(transport, Capability::stream))
@@ -36,7 +38,7 @@ class Sender : public Lane {
         datagrams_(std::move(datagrams)),
         size_(static_cast<std::size_t>(session.number("size"))),
         burst_(session.number("burst")),
-        interval_(session.number("interval")) {}
+        interval_(session.duration("interval")) {}
 
   void reset() override {
     ++phase_;
@@ -48,7 +50,7 @@ class Sender : public Lane {
     const auto now = observe::raw_time();
     if (now < due_) {
       // A sender that spun would keep a processor from the router, which may share it.
-      std::this_thread::sleep_for(std::chrono::nanoseconds{std::min(due_ - now, kGlance)});
+      std::this_thread::sleep_for(std::min(due_ - now, kGlance));
       return false;
     }
     for (std::int64_t i = 0; i < burst_; ++i) datagrams_.send(phase_, sequence_++, size_);
@@ -63,8 +65,8 @@ class Sender : public Lane {
   Datagrams datagrams_;
   std::size_t size_;
   std::int64_t burst_;
-  std::int64_t interval_;
-  std::int64_t due_ = 0;
+  Nanoseconds interval_;
+  observe::RawTime due_;
   std::uint32_t phase_ = 0;
   std::uint64_t sequence_ = 0;
 };

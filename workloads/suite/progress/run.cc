@@ -38,16 +38,16 @@ std::map<std::string, Metric> client(ClientSession& session) {
 
 std::map<std::string, Metric> server(ServerSession& session) {
   auto options = lane_options(session);
-  const Computation load{session.number("load")};
+  const Computation load{session.duration("load")};
   Histogram times;
-  const auto work = [&] { times.record(load.time()); };
+  const auto work = [&] { times.record(load.time().count()); };
   if (options.op == "read") {
-    if (load.length() == 0)
+    if (load.length() == Nanoseconds{0})
       session.serve({}, true);
     else
       session.occupy(work);
   } else {
-    if (load.length() > 0) options.before_reply = work;
+    if (load.length() > Nanoseconds{0}) options.before_reply = work;
     auto lane = pingpong::make_server_lane(*session.connections().front(), options);
     const auto* end = lane.get();
     Lanes lanes;

@@ -29,7 +29,7 @@ class InKernel final : public Method {
       next_ = 0;
     }
     const auto at = next_++;
-    return {0, static_cast<std::int64_t>(batch_.first[at]), static_cast<std::int64_t>(batch_.second[at])};
+    return {{}, Nanoseconds{batch_.first[at]}, Nanoseconds{batch_.second[at]}};
   }
 
  private:

@@ -21,7 +21,7 @@ class Mapping {
 
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
-  /// Where pages are to be absent: maps it anew. Nothing else.
+  /// Maps it anew if its pages are to be absent, else does nothing.
   void renew();
   /// Touches every page of `step` bytes, so that it is there.
   void touch(std::size_t step);

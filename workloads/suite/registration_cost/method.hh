@@ -5,17 +5,17 @@
 #include <memory>
 #include <string>
 
+#include "model/units.hh"
 #include "workloads/suite/registration_cost/mapping.hh"
 #include "workloads/transport/verbs/device.hh"
 #include "workloads/transport/verbs/owners.hh"
 
 namespace longhaul::workloads::registration_cost {
 
-/// ns.
 struct Times {
-  std::int64_t mapping = 0;  ///< only where the memory is mapped anew
-  std::int64_t registering = 0;
-  std::int64_t deregistering = 0;
+  Nanoseconds mapping{};  ///< only where the memory is mapped anew
+  Nanoseconds registering{};
+  Nanoseconds deregistering{};
 };
 
 class Method {

@@ -16,18 +16,12 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHuge = std::size_t{2} << 20;
-constexpr std::size_t kRaw = 2048;
 constexpr std::uint32_t kPartIterations = 20;  // of what is measured beside
 constexpr int kTraced = 20;
 
 Presence presence_of(const std::string& word) {
   if (word == "absent") return Presence::absent;
   return word == "file" ? Presence::file : Presence::present;
-}
-
-void keep(Samples& samples, std::int64_t nanoseconds) {
-  samples.histogram.record(nanoseconds);
-  if (samples.raw.size() < kRaw) samples.raw.push_back(nanoseconds);
 }
 
 struct Collected {
@@ -37,44 +31,40 @@ struct Collected {
 };
 
 // Until `duration` is over and `fewest` are done.
-Collected collect(LocalSession& session, Method& method, std::int64_t duration, std::uint64_t fewest) {
+Collected collect(LocalSession& session, Method& method, Nanoseconds duration, std::uint64_t fewest) {
   Collected all;
   const auto began = observe::raw_time();
   for (std::uint64_t done = 0;; ++done) {
     const auto elapsed = observe::raw_time() - began;
     if (elapsed >= duration && done >= fewest) return all;
     session.check_stop();
-    if (duration > 0) session.progress(std::min(1.0, static_cast<double>(elapsed) / static_cast<double>(duration)));
+    if (duration > Nanoseconds{0}) session.progress(std::min(1.0, ratio(elapsed, duration)));
     const auto times = method.once();
-    keep(all.mapping, times.mapping);
-    keep(all.registering, times.registering);
-    keep(all.deregistering, times.deregistering);
+    all.mapping.add(times.mapping, kRawSamples);
+    all.registering.add(times.registering, kRawSamples);
+    all.deregistering.add(times.deregistering, kRawSamples);
   }
 }
 
-// The median of ns for all pages as ns a page.
-Metric per_page(const std::vector<std::int64_t>& all, std::size_t pages) {
+// The median of times (ns) for all pages as ns a page.
+Metric per_page(const std::vector<std::uint64_t>& all, std::size_t pages) {
   return to_metric(static_cast<double>(upper_median(all)) / static_cast<double>(pages), all.size());
 }
 
-Metric per_page(const std::vector<std::uint64_t>& all, std::size_t pages) {
-  return per_page(std::vector<std::int64_t>(all.begin(), all.end()), pages);
-}
-
-// What a page's steps cost by themselves (paper R, table 2), where they can be had.
+// Costs of a page's steps by themselves (paper R, table 2), where they can be had.
 void add_parts(LocalSession& session, Mapping& mapping, Presence presence, std::size_t page,
                std::map<std::string, Metric>& metrics) {
   const auto pages = (mapping.size() + page - 1) / page;
   if (presence == Presence::absent) {
-    std::vector<std::int64_t> touching;
+    std::vector<std::uint64_t> touching;
     for (std::uint32_t i = 0; i < kPartIterations; ++i) {
       session.check_stop();
       mapping.renew();
       const auto began = observe::raw_time();
       mapping.touch(page);
-      touching.push_back(observe::raw_time() - began);
+      touching.push_back(static_cast<std::uint64_t>((observe::raw_time() - began).count()));
     }
-    metrics["fault"] = per_page(std::move(touching), pages);
+    metrics["fault"] = per_page(touching, pages);
   }
   const auto module = KernelModule::open();
   if (!module || page != kPage || presence == Presence::file) return;
@@ -91,7 +81,7 @@ void add_steps(LocalSession& session, Method& method, std::map<std::string, Metr
     log::warn("totals only, without their steps: nobody here may trace the kernel, only a lab's nodes have a helper");
     return;
   }
-  std::vector<std::int64_t> registering;
+  std::vector<Nanoseconds> registering;
   Trace trace{traced_functions()};
   for (int i = 0; i < kTraced; ++i) {
     session.check_stop();
@@ -99,8 +89,8 @@ void add_steps(LocalSession& session, Method& method, std::map<std::string, Metr
   }
   const auto steps = steps_of(read_calls(trace.end()), std::move(registering));
   if (!steps) return;
-  const auto add = [&](const char* name, std::int64_t value) {
-    metrics[name] = to_metric(static_cast<double>(std::max<std::int64_t>(value, 0)), kTraced);
+  const auto add = [&](const char* name, Nanoseconds value) {
+    metrics[name] = to_metric(static_cast<double>(std::max(value, Nanoseconds{0}).count()), kTraced);
   };
   add("step_pinning", steps->pinning);
   add("step_translating", steps->translating);
@@ -128,10 +118,10 @@ std::map<std::string, Metric> local(LocalSession& session) {
                       : how == "reg_mr"
                           ? make_reg_mr(adapter, mapping)
                           : make_kernel(adapter, (size + kPage - 1) / kPage * kPage, how == "kernel_fast");
-  collect(session, *method, session.number("warmup"), 1);
+  collect(session, *method, session.duration("warmup"), 1);
   session.open_window();
-  const auto samples =
-      collect(session, *method, session.number("duration"), static_cast<std::uint64_t>(session.number("min_samples")));
+  const auto samples = collect(session, *method, session.duration("duration"),
+                               static_cast<std::uint64_t>(session.number("min_samples")));
   session.close_window();
 
   std::map<std::string, Metric> metrics{{"register", to_metric(samples.registering)},

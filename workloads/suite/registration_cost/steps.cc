@@ -79,7 +79,7 @@ Calls read_calls(std::string_view text) {
     if (probe->second.enters) {
       entered[function] = time;
     } else if (const auto begun = entered.extract(function)) {
-      calls[function].push_back(time - begun.mapped());
+      calls[function].emplace_back(time - begun.mapped());
     }
   }
   return calls;
@@ -95,14 +95,14 @@ const std::vector<std::string>& traced_functions() {
   return all;
 }
 
-std::optional<Steps> steps_of(const Calls& calls, std::vector<std::int64_t> registering) {
+std::optional<Steps> steps_of(const Calls& calls, std::vector<Nanoseconds> registering) {
   for (const auto& provider : kProviders) {
     const auto whole = calls.find(provider.whole);
     const auto listing = calls.find(provider.listing);
     const auto pinning = calls.find(provider.pinning);
     if (whole == calls.end() || listing == calls.end() || pinning == calls.end() || registering.empty()) continue;
     // Large memory is pinned in several calls.
-    const auto pinned = std::accumulate(pinning->second.begin(), pinning->second.end(), std::int64_t{0}) /
+    const auto pinned = std::accumulate(pinning->second.begin(), pinning->second.end(), Nanoseconds{0}) /
                         static_cast<std::int64_t>(whole->second.size());
     const auto pins_each = pinning->second.size() / std::max<std::size_t>(whole->second.size(), 1);
     const auto pin = pins_each == 1 ? upper_median(pinning->second) : pinned;

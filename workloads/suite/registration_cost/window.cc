@@ -18,7 +18,7 @@ using Window = Owned<ibv_mw, ::ibv_dealloc_mw>;
 using OwnQueuePair = Owned<ibv_qp, ::ibv_destroy_qp>;
 
 constexpr std::uint8_t kPort = 1;
-constexpr std::int64_t kPatience = 1'000'000'000;
+constexpr Nanoseconds kPatience = std::chrono::seconds{1};
 
 // Of an IPv4 address: the others need not be routable.
 int gid_index(ibv_context* context, ibv_gid& gid) {
@@ -68,7 +68,7 @@ class Bind final : public Method {
     invalidate.send_flags = IBV_SEND_SIGNALED;
     invalidate.invalidate_rkey = window_->rkey;
     execute(invalidate, "invalidate a memory window");
-    return {0, bound - began, observe::raw_time() - bound};
+    return {{}, bound - began, observe::raw_time() - bound};
   }
 
  private:

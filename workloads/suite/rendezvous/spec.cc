@@ -16,7 +16,7 @@ std::vector<Capability> needs(const Parameters& parameters) {
   return wanted;
 }
 
-// What the trips alone take.
+// Time of the trips alone.
 std::optional<double> predict(const Parameters& parameters) {
   const auto one_way = delays_of(parameters).round_trip() / 2;
   if (one_way == 0) return std::nullopt;

@@ -53,19 +53,19 @@ Metric to_metric_of(const StreamCeiling& ceiling) {
   return to_metric(static_cast<double>(ceiling.rate.bits_per_second), 1);
 }
 
-// What the windows of all streams let through. tcp's is its send buffer.
+// The most that the windows of all streams let through. tcp's is its send buffer.
 StreamCeiling ceiling_of(const ClientSession& session, std::size_t depth, std::size_t size) {
   const auto facts = session.connections().front()->facts();
   const auto streams = session.number("streams");
   const auto window = session.streams() ? facts.queue_depth * streams : static_cast<std::int64_t>(depth * size);
-  return stream_ceiling(facts.provider, Nanoseconds{session.round_trip()}, Bytes{window}, Bytes{facts.mtu}, streams);
+  return stream_ceiling(facts.provider, session.round_trip(), Bytes{window}, Bytes{facts.mtu}, streams);
 }
 
 // TCP tells itself what it waited for.
-void judge_tcp(ClientSession& session, std::int64_t window) {
+void judge_tcp(ClientSession& session, Nanoseconds window) {
   for (const auto& [counter, what] : {std::pair{"tcp_send_buffer_limited_us", "the send buffer"},
                                       {"tcp_receive_window_limited_us", "the receive window"}}) {
-    const auto share = session.moved(counter) * 1000 / static_cast<double>(window);
+    const auto share = session.moved(counter) * 1000 / static_cast<double>(window.count());
     if (share > kMostOfTheTime)
       session.limit(fmt::format("TCP waited for {} in {:.0f} % of the time", what, 100 * share));
   }
@@ -94,10 +94,10 @@ std::map<std::string, Metric> client(ClientSession& session) {
     lanes.push_back(std::move(poster));
   }
   session.measure(lanes, {.round_trips = kRampUp});
-  if (options.op == "write") stream::flush(posters, session.number("timeout"));
+  if (options.op == "write") stream::flush(posters, session.duration("timeout"));
   const auto ceiling = ceiling_of(session, depth, options.size);
   if (options.op == "stream") {
-    judge_tcp(session, session.number("duration"));
+    judge_tcp(session, session.duration("duration"));
     return {{"ceiling", to_metric_of(ceiling)}};
   }
   if (options.op == "read")
@@ -109,7 +109,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   if (const auto again = session.moved("completer_retry_err"); again > 0)
     session.limit(fmt::format("{:.0f} times a packet was sent again, after a NAK or an ack time-out of {}", again,
                               format_quantity(Kind::duration, session.connections().front()->facts().timeout_ns)));
-  // What was sent is the receiver's to tell.
+  // The receiver tells what came of what was sent.
   auto metrics = options.op == "send" ? std::map<std::string, Metric>{} : metrics_of(meter);
   metrics["ceiling"] = to_metric_of(ceiling);
   registration::ExecutorCounters registrations;

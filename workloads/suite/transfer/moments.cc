@@ -8,25 +8,24 @@ namespace longhaul::workloads::transfer {
 namespace {
 
 // The clocks of two machines: the same moment, by the client's.
-frrwp::Moments by_client(const frrwp::Moments& server, std::int64_t offset) {
+frrwp::Moments by_client(const frrwp::Moments& server, Nanoseconds offset) {
   auto moved = server;
-  for (auto* moment : {&moved.started, &moved.told, &moved.registering, &moved.registered, &moved.key_sent,
-                       &moved.key_came, &moved.posted, &moved.arrived, &moved.released})
-    if (*moment != 0) *moment -= offset;
+  for (const auto moment : frrwp::kMoments)
+    if (server.*moment != frrwp::kNever) moved.*moment -= offset;
   return moved;
 }
 
 }  // namespace
 
-void MomentLog::record(const char* name, std::int64_t from, std::int64_t to, bool across) {
-  if (from == 0 || to == 0) return;
+void MomentLog::record(const char* name, observe::RawTime from, observe::RawTime to, bool across) {
+  if (from == frrwp::kNever || to == frrwp::kNever) return;
   auto& series = samples_[name];
   series.across = across;
   // An end that was ready before the other asked has not waited for it; a clock's error is no time.
-  series.samples.add(std::max<std::int64_t>(0, to - from), kRawSamples);
+  series.samples.add(std::max(Nanoseconds{0}, to - from), kRawSamples);
 }
 
-std::int64_t MomentLog::path_of(const frrwp::Moments& client, const frrwp::Moments& server_clock) const {
+Nanoseconds MomentLog::path_of(const frrwp::Moments& client, const frrwp::Moments& server_clock) const {
   return (write_ ? client.posted : server_clock.posted) - client.started;
 }
 
@@ -63,7 +62,7 @@ void MomentLog::add(const frrwp::Moments& client, const frrwp::Moments& server_c
 }
 
 bool MomentLog::hidden(const Series& series) const {
-  return series.across && static_cast<double>(clock_.error) > series.samples.histogram.quantile(0.5);
+  return series.across && static_cast<double>(clock_.error.count()) > series.samples.histogram.quantile(0.5);
 }
 
 bool MomentLog::left_out() const {
@@ -74,7 +73,7 @@ std::map<std::string, Metric> MomentLog::metrics() const {
   std::map<std::string, Metric> all;
   for (const auto& [name, series] : samples_)
     if (!hidden(series)) all[name] = to_metric(series.samples);
-  if (!saved_.empty()) all["saved"] = to_metric(static_cast<double>(upper_median(saved_)), saved_.size());
+  if (!saved_.empty()) all["saved"] = to_metric(static_cast<double>(upper_median(saved_).count()), saved_.size());
   return all;
 }
 

@@ -31,7 +31,7 @@ class MomentLog {
   /// Medians and distributions. Intervals from one end to the other are left out where they are smaller than what the
   /// two clocks may differ by.
   std::map<std::string, Metric> metrics() const;
-  /// Whether some were.
+  /// True if some were left out.
   bool left_out() const;
 
  private:
@@ -39,15 +39,15 @@ class MomentLog {
     Samples samples;
     bool across = false;  // from one clock to the other
   };
-  std::int64_t path_of(const frrwp::Moments& client, const frrwp::Moments& server_clock) const;
-  void record(const char* name, std::int64_t from, std::int64_t to, bool across);
+  Nanoseconds path_of(const frrwp::Moments& client, const frrwp::Moments& server_clock) const;
+  void record(const char* name, observe::RawTime from, observe::RawTime to, bool across);
   bool hidden(const Series& series) const;
 
   bool write_;
   PeerClock clock_;
   std::map<std::string, Series> samples_;
-  std::optional<std::int64_t> typical_;  // critical path of the last typical one
-  std::vector<std::int64_t> saved_;      // ns, may be below 0
+  std::optional<Nanoseconds> typical_;  // critical path of the last typical one
+  std::vector<Nanoseconds> saved_;      // may be below 0
 };
 
 }  // namespace longhaul::workloads::transfer

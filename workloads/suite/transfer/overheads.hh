@@ -1,4 +1,4 @@
-// What the paper's T1, T2 and T3 are on this machine (F2): what a conditional write would spare an application.
+// The paper's T1, T2 and T3 on this machine (F2): the times that a conditional write would spare an application.
 #pragma once
 
 #include <map>

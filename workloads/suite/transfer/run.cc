@@ -87,12 +87,12 @@ End make(PairedSession& session, Role role) {
              .credits = static_cast<std::uint64_t>(session.number("credits")),
              .paired = session.number("paired") != 0};
   const bool source = (role == Role::client) == write;
-  if (source && session.number("compute") > 0) {
-    end.computation = std::make_unique<Computation>(session.number("compute"));
+  if (source && session.duration("compute") > Nanoseconds{0}) {
+    end.computation = std::make_unique<Computation>(session.duration("compute"));
     options.computation = end.computation.get();
   }
   const frrwp::Layout layout{reuse->area};
-  const auto patience = session.number("timeout");
+  const auto patience = session.duration("timeout");
   if (source && options.protocol == Protocol::crw) {
     session.leave(connection);
     end.port = std::make_unique<frrwp::Engine>(
@@ -148,8 +148,8 @@ std::map<std::string, Metric> client(ClientSession& session) {
   end.verify_last();
   metrics.merge(log.metrics());
   add_computation(metrics, end);
-  session.count("peer_clock_offset_ns", static_cast<double>(clock.offset));
-  session.count("peer_clock_error_ns", static_cast<double>(clock.error));
+  session.count("peer_clock_offset_ns", static_cast<double>(clock.offset.count()));
+  session.count("peer_clock_error_ns", static_cast<double>(clock.error.count()));
   if (log.left_out())
     session.limit("the clocks of the two ends may differ by more than the times from one to the other: left out");
   if (end.rdma != nullptr) {

@@ -69,7 +69,7 @@ void SocketTransfer::send_message(Kind kind) {
   connection_.post({.operation = Operation::send, .local = kOut, .length = kLength, .signaled = false});
 }
 
-// What comes next is told to a stream.
+// A stream has to be told the length of what comes next.
 void SocketTransfer::expect() {
   if (step_ == Step::start && write_) {  // the server's: the data says it all
     ++number_;
@@ -89,7 +89,7 @@ bool SocketTransfer::advance() {
 }
 
 // True: an operation of the client is complete, or the server has answered.
-bool SocketTransfer::came(std::int64_t now) {
+bool SocketTransfer::came(observe::RawTime now) {
   switch (step_) {
     case Step::start:  // at the server, of a read
       ++number_;

@@ -35,7 +35,7 @@ class SocketTransfer final : public Lane {
   void send_message(frrwp::Kind kind);
   void send_data();
   void expect();
-  bool came(std::int64_t now);
+  bool came(observe::RawTime now);
 
   enum class Step { start, data, closed };
 

@@ -17,7 +17,7 @@ std::vector<Capability> needs(const Parameters& parameters) {
   return wanted;
 }
 
-// What the trips alone take until the data is there.
+// Time of the trips alone until the data is there.
 std::optional<double> predict(const Parameters& parameters) {
   const auto delays = delays_of(parameters);
   if (delays.round_trip() == 0) return std::nullopt;

@@ -18,14 +18,16 @@
 namespace longhaul::workloads::ucx {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr ucp_tag_t kTag = 1;  // each connection has a worker of its own: its messages need not be told apart
 constexpr ucp_tag_t kHello = 2;
 constexpr std::size_t kReapFrom = 16;  // requests under way, from which on post() looks what is done
 constexpr std::uint32_t kMostUnderWay = 1024;
 constexpr std::uint32_t kMostOfAddress = 1 << 16;
-constexpr std::int64_t kClosing = 200'000'000;  // ns
+constexpr Nanoseconds kClosing = 200ms;
 
-// What each end tells the other before there is an endpoint; the worker's address and the key follow.
+// The first message of each end, before there is an endpoint; the worker's address and the key follow.
 struct Greeting {
   std::uint64_t memory = 0;
   std::uint32_t address = 0;

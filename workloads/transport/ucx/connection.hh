@@ -16,7 +16,7 @@
 
 namespace longhaul::workloads::ucx {
 
-/// Which of UCX's own transports are used, and on what. `tls` and `devices` are its variables UCX_TLS and
+/// The choice of UCX's own transports and devices. `tls` and `devices` are its variables UCX_TLS and
 /// UCX_NET_DEVICES.
 struct Choice {
   std::string transport;  ///< of longhaul: ucx, ucx_tcp
@@ -50,7 +50,7 @@ class UcxConnection final : public Connection {
   void check_alive() override;
 
  private:
-  /// What was begun; UCX knows it by its address until it is done.
+  /// A request under way; UCX knows it by its address until it is done.
   struct Pending {
     Completion completion;
     bool wanted = true;                            ///< the caller hears of it
