@@ -1,8 +1,12 @@
 #include "results/claims/claim.hh"
 
+#include <algorithm>
+#include <array>
+
 #include "model/units.hh"
 #include "results/claims/frrwp.hh"
 #include "results/claims/registration.hh"
+#include "results/claims/rpc.hh"
 #include "results/claims/wan.hh"
 
 namespace longhaul::results {
@@ -20,14 +24,17 @@ const char* to_text(Verdict verdict) {
 }
 
 std::string place(const Claim& claim, const Match& match) {
-  const auto kind = claim.x == "size" || claim.x == "capacity" ? Kind::size : Kind::duration;
+  constexpr std::array kSizes{"size", "capacity"};
+  constexpr std::array kCounts{"threads", "server_threads", "ord"};
+  const auto among = [&](const auto& names) { return std::find(names.begin(), names.end(), claim.x) != names.end(); };
+  const auto kind = among(kSizes) ? Kind::size : among(kCounts) ? Kind::count : Kind::duration;
   return claim.x + " " + format_quantity(kind, match.x);
 }
 
 const std::vector<Claim>& all_claims() {
   static const std::vector<Claim> claims = [] {
     auto all = wan_claims();
-    for (const auto& more : {caching_claims(), frrwp_claims(), registration_claims()})
+    for (const auto& more : {caching_claims(), frrwp_claims(), registration_claims(), rpc_claims()})
       all.insert(all.end(), more.begin(), more.end());
     return all;
   }();

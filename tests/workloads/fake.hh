@@ -89,6 +89,7 @@ class FakeConnection final : public Connection {
   std::vector<std::string> limits() const override { return {}; }
   std::span<std::byte> memory() override { return memory_.bytes(); }
   registration::Registrar* registrar() override { return &registered; }
+  registration::Keys keys() const override { return {kOwnKey, kOwnKey}; }
 
   void post(const Request& request) override {
     const std::lock_guard lock{*mutex_};
@@ -96,12 +97,12 @@ class FakeConnection final : public Connection {
     auto& target = *peer_;
     const auto local = usable(request.local, request.length, request.local_key);
     if (request.operation == Operation::read) {
-      const auto source = target.usable(request.remote, request.length, request.remote_key);
+      const auto source = target.usable(target.offset_of(request), request.length, request.remote_key);
       std::memcpy(local.data(), source.data(), source.size());
       complete({Completion::Kind::fetched, request.length});
       return;
     }
-    auto offset = request.remote;
+    auto offset = target.offset_of(request);
     if (request.operation != Operation::write) {
       if (target.receives_.empty()) throw std::runtime_error("receiver not ready");
       if (request.operation == Operation::send) offset = target.receives_.front();
@@ -140,10 +141,17 @@ class FakeConnection final : public Connection {
   FakeRegistrar registered;
 
  private:
+  static constexpr std::uint32_t kOwnKey = 0xffff'ffff;
+  std::size_t offset_of(const Request& request) {
+    return request.absolute ? request.remote - reinterpret_cast<std::uintptr_t>(memory_.bytes().data())
+                            : request.remote;
+  }
   // Throws where an adapter would refuse.
   std::span<std::byte> usable(std::size_t offset, std::size_t length, std::optional<std::uint32_t> key) {
+    if (offset > memory_.bytes().size() || length > memory_.bytes().size() - offset)
+      throw std::logic_error("bytes outside of the memory are used");
     const auto bytes = memory_.bytes().subspan(offset, length);
-    if (key)
+    if (key && *key != kOwnKey)
       registered.check(*key, bytes.data(), bytes.size());
     else if (offset + length > registered_)
       throw std::logic_error("bytes that are not registered are used");

@@ -22,7 +22,8 @@ struct Request {
   Operation operation = Operation::send;
   std::size_t local = 0;
   std::size_t length = 0;
-  std::size_t remote = 0;       ///< write, write_with_immediate, read
+  std::size_t remote = 0;  ///< write, write_with_immediate, read
+  bool absolute = false;   ///< `remote` is an address in the peer's process, with a remote_key, as a chunk names it
   std::uint32_t immediate = 0;  ///< write_with_immediate
   bool more = false;            ///< another request follows at once: may be held back until then
   bool signaled = true;         ///< ask for a `sent` completion
@@ -31,7 +32,8 @@ struct Request {
   std::optional<std::uint32_t> remote_key = {};
 };
 
-/// Something that happened at this end. Requests complete in the order in which they were posted, receives too.
+/// Something that happened at this end. Receives complete in the order in which they were posted, reads too, and so do
+/// all other requests; a read may complete after requests that were posted behind it (siw).
 struct Completion {
   enum class Kind { sent, received, fetched } kind = Kind::sent;
   std::size_t length = 0;  ///< received: bytes of the message (of the write, for write_with_immediate)
@@ -57,8 +59,11 @@ class Connection : public Waitable {
   /// any time when the transport has one-sided operations.
   virtual std::span<std::byte> memory() = 0;
   /// Registers memory() beyond that (ConnectionPlan::application), by address; null where the transport needs none.
-  /// What it has registered must go before the connection does.
+  /// Its regions must go before the connection does.
   virtual registration::Registrar* registrar() { return nullptr; }
+
+  /// The keys of what the connection has registered of it; none where the transport needs none.
+  virtual registration::Keys keys() const { return {}; }
 
   /// Starts an operation; never blocks. Throws std::length_error when the queue is full.
   virtual void post(const Request& request) = 0;

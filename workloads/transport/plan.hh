@@ -1,4 +1,4 @@
-// What a workload needs of each of its connections, decided before anything is opened.
+// A workload's needs of each of its connections, decided before anything is opened.
 #pragma once
 
 #include <cstddef>
@@ -58,6 +58,7 @@ struct ConnectionPlan {
   std::size_t message = 0;      ///< the largest
   std::size_t in_flight = 0;    ///< bytes that the workload has under way at a time
   std::uint32_t sends = 16;     ///< least entries of the send queue
+  std::uint8_t reads = 16;      ///< RDMA reads that either end may have under way
   std::uint32_t receives = 0;   ///< receives that are posted before the peer may send
   std::size_t receive_offset = 0;
   std::size_t receive_length = 0;
@@ -73,7 +74,7 @@ struct ConnectionPlan {
 std::size_t whole_pages(std::size_t bytes);
 /// The bytes of memory() that such a plan has.
 std::size_t total_memory(const ConnectionPlan& plan);
-/// Where the application's part begins.
+/// The offset of the application's part.
 std::size_t application_offset(const ConnectionPlan& plan);
 
 /// The capabilities that `plan` needs and `has` lacks, by name; empty: none.

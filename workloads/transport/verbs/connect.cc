@@ -21,7 +21,7 @@ CmId create_id(rdma_event_channel* channel) {
   return CmId{id};
 }
 
-// Which device rdma_cm took, and whether it is the one asked for.
+// The device that rdma_cm took; refuses one that was not asked for.
 Attempt<RdmaDevice> device_of(rdma_cm_id* id, const std::string& asked, const std::string& address) {
   const auto devices = rdma_devices();
   if (id->verbs == nullptr) return unsupported("{} belongs to no RDMA device: {}", address, describe(devices));
@@ -199,7 +199,7 @@ Attempt<VerbsConnections> VerbsListener::accept(const ConnectionPlan& plan, std:
     if (!connection) return tl::unexpected(connection.error());
     (*connection)->set_peer(*peer);
     const auto own = encode((*connection)->introduction(session, peer->lane));
-    // What one end initiates, the other must have room for.
+    // The other end must have room for what one end initiates.
     auto parameters = (*connection)->parameters(event->responder_resources, event->initiator_depth);
     parameters.private_data = own.data();
     parameters.private_data_len = own.size();

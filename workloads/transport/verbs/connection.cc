@@ -54,7 +54,7 @@ VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice
   if (const int error = ::ibv_query_device(id_->verbs, &limits); error != 0)
     throw_errno("query RDMA device " + device.name, error);
   const auto at_most = [](int limit, int wish) { return static_cast<std::uint8_t>(std::clamp(limit, 1, wish)); };
-  read_depth_ = at_most(std::min(limits.max_qp_rd_atom, limits.max_qp_init_rd_atom), 16);
+  read_depth_ = at_most(std::min(limits.max_qp_rd_atom, limits.max_qp_init_rd_atom), plan.reads);
 
   domain_ = ProtectionDomain{::ibv_alloc_pd(id_->verbs)};
   if (!domain_) throw_errno("allocate a protection domain on " + device.name);
@@ -191,7 +191,7 @@ void VerbsConnection::post(const Request& request) {
       break;
   }
   if (request.operation != Operation::send) {
-    work.wr.rdma.remote_addr = peer_.address + request.remote;
+    work.wr.rdma.remote_addr = (request.absolute ? 0 : peer_.address) + request.remote;
     work.wr.rdma.rkey = request.remote_key.value_or(peer_.rkey);
   }
   if (chained_ > 0) chain_[chained_ - 1].next = &work;
@@ -229,7 +229,7 @@ void VerbsConnection::harvest() {
       ready_.push_back({Completion::Kind::received, one.byte_len});
       continue;
     }
-    retired_ = one.wr_id & kNumber;
+    retired_ = std::max(retired_, one.wr_id & kNumber);  // siw: a message may be through before an earlier read
     if ((one.wr_id & kAsked) != 0)
       ready_.push_back(
           {one.opcode == IBV_WC_RDMA_READ ? Completion::Kind::fetched : Completion::Kind::sent, one.byte_len});
@@ -277,7 +277,7 @@ bool VerbsConnection::arm() {
       throw_errno("ask for a completion event of " + device_.name, error);
     armed_ = true;
   }
-  // What came before the request makes no event.
+  // A completion from before the request makes no event.
   if (ready_.empty()) harvest();
   return ready_.empty();
 }

@@ -40,6 +40,7 @@ class VerbsConnection final : public Connection {
   std::vector<std::string> limits() const override;
   std::span<std::byte> memory() override { return memory_.bytes(); }
   registration::Registrar* registrar() override { return &*registrar_; }
+  registration::Keys keys() const override { return {region_->lkey, region_->rkey}; }
 
   void post(const Request& request) override;
   void post_receive(std::size_t offset, std::size_t length) override;

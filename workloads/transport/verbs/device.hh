@@ -1,4 +1,4 @@
-// Which RDMA device serves which address, as rdma_cm sees it.
+// The RDMA devices and their addresses, as rdma_cm sees them.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -31,8 +31,8 @@ std::string describe(const std::vector<RdmaDevice>& devices);
 /// interface with a device that rdma_cm takes first.
 Attempt<SocketAddress> address_of_device(const std::string& device);
 
-/// What an adapter of this kind can do. No immediate data over iWARP (RFC 5040 has none; RFC 7306 is not implemented by
-/// siw).
+/// The capabilities of an adapter of this kind. No immediate data over iWARP (RFC 5040 has none; RFC 7306 is not
+/// implemented by siw).
 std::vector<Capability> offers(const RdmaDevice& device);
 
 /// "::ffff:10.10.0.1"

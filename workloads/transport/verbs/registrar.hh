@@ -6,7 +6,7 @@
 
 namespace longhaul::workloads {
 
-/// What any region of ours may be used for. A read's destination is written by the peer's adapter over iWARP.
+/// The access rights of any region of ours. A read's destination is written by the peer's adapter over iWARP.
 inline constexpr int kRegionAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
 class VerbsRegistrar final : public registration::Registrar {

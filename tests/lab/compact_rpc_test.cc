@@ -1,0 +1,86 @@
+// RPC over RDMA over real verbs: each procedure by both designs on each provider, the trips on a long path, and ends
+// that fail.
+#include "tests/lab/compact.hh"
+
+namespace longhaul::testing {
+namespace {
+
+namespace json = boost::json;
+
+double metric(const json::value& record, const char* name) {
+  return record.at("metrics").at(name).at("value").to_number<double>();
+}
+
+class Rpc : public CompactLab {
+ protected:
+  // Both ends' records.
+  static json::value call(const std::string& provider, const std::string& options) {
+    const auto outcome = by_hand("rpc", provider, "--min-samples 10 " + options);
+    EXPECT_EQ(outcome.code, 0) << provider << " " << options << ": " << outcome.out << outcome.err;
+    return outcome.code == 0 ? json::parse(outcome.out) : json::value{};
+  }
+  static std::string server() {
+    return "taskset 2 longhaul-bench rpc --listen --bind $LONGHAUL_PEER >/dev/null 2>/tmp/server.log & p=$!\n" +
+           wait_until("ss -Hltn 'sport = :7470' | grep -q .");
+  }
+  static std::string client(const std::string& options) {
+    return "taskset 1 longhaul-bench rpc --connect $LONGHAUL_PEER --bind $LONGHAUL_ADDR --transport rdma " + options;
+  }
+};
+
+TEST_F(Rpc, EveryProcedureByBothDesigns) {
+  for (const std::string provider : {"rxe", "siw"}) {
+    for (const std::string design : {"read-write", "read-read"}) {
+      for (const std::string procedure : {"null", "read", "write", "readdir", "readlink"}) {
+        const std::string size = procedure == "readlink" ? "4000" : "20000";
+        const auto name = provider + " " + design + " " + procedure;
+        const auto both = call(provider, "--transport rdma --threads 3 --inline 1KiB --segment 8KiB --design " +
+                                             design + " --procedure " + procedure + " --size " + size);
+        const bool fetched = procedure == "write" || (design == "read-read" && procedure != "null");
+        EXPECT_EQ(metric(both.at("client"), "trips"), fetched ? 4 : 2) << name;
+        EXPECT_EQ(metric(both.at("server"), "reachable") > 0, fetched && procedure != "write") << name;
+        EXPECT_EQ(metric(both.at("server"), "blocked") > 0, procedure == "write") << name;
+      }
+    }
+    for (const std::string procedure : {"read", "write"})
+      call(provider, "--transport tcp --threads 3 --size 20000 --procedure " + procedure);
+  }
+}
+
+TEST_F(Rpc, BuffersOfEitherEndAreRegisteredByTheStrategy) {
+  for (const std::string strategy : {"each-time", "mrrc"})
+    call("rxe", "--transport rdma --size 20000 --server-buffers each-time --strategy " + strategy);
+  EXPECT_EQ(lab().must("client", "rdma resource show mr | grep -c 'comm longhaul-bench' || true"), "0\n");
+}
+
+TEST_F(Rpc, TripsAreWhatTheyAreOnALongPath) {
+  applied("--delay 5ms");
+  const auto took = [](const std::string& options) {
+    return metric(call("rxe", "--transport rdma --size 8KiB " + options).at("client"), "operation") / 5e6;
+  };
+  const auto read_write = took("--procedure read --design read-write");
+  const auto read_read = took("--procedure read --design read-read");
+  const auto write = took("--procedure write");
+  clear();
+  EXPECT_GE(read_write, 2);
+  EXPECT_LT(read_write, 3.5);
+  EXPECT_GE(read_read, 4);
+  EXPECT_LT(read_read, 5.5);
+  EXPECT_GE(write, 4);
+  EXPECT_LT(write, 5.5);
+}
+
+TEST_F(Rpc, AnEndThatIsKilledIsNamedAndTheNextClientIsServed) {
+  const auto outcome = lab().on("client", server() + client("--duration 60s --procedure write --size 64KiB") +
+                                              " >/dev/null 2>/tmp/killed.log & c=$!\nsleep 3; kill -9 $c; wait $c\n" +
+                                              client("--size 64KiB >/dev/null") + " || exit 3\n" +
+                                              client("--duration 60s --procedure write") +
+                                              " >/dev/null 2>/tmp/lost.log & c=$!\nsleep 3; kill -9 $p; wait $c; "
+                                              "echo $?; cat /tmp/lost.log");
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(outcome.out.substr(0, 2), "1\n") << outcome.out;
+  EXPECT_GT(outcome.out.size(), 10U) << "the client says why";
+}
+
+}  // namespace
+}  // namespace longhaul::testing

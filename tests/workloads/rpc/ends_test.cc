@@ -1,0 +1,296 @@
+// Client and server of RPC over RDMA over two memories that copy to one another, and what breaks them; over sockets by
+// the harness.
+#include <gmock/gmock.h>
+
+#include "tests/workloads/ends.hh"
+#include "tests/workloads/fake.hh"
+#include "workloads/protocols/rpc/client.hh"
+#include "workloads/protocols/rpc/server.hh"
+
+namespace longhaul::workloads::rpc {
+namespace {
+
+using testing::HasSubstr;
+
+void post_receives(FakeConnection& end, const ConnectionPlan& plan) {
+  for (std::uint32_t i = 0; i < plan.receives; ++i)
+    end.post_receive(plan.receive_offset + i * plan.receive_stride, plan.receive_length);
+}
+
+struct Table {
+  explicit Table(Options of_both)
+      : options(std::move(of_both)),
+        client_plan(*plan_of(options, Role::client, false)),
+        server_plan(*plan_of(options, Role::server, false)),
+        client_end(total_memory(client_plan), client_plan.memory),
+        server_end(total_memory(server_plan), server_plan.memory),
+        store(options.file_size(), 20000, options.size) {
+    client_end.join(server_end);
+    post_receives(client_end, client_plan);
+    post_receives(server_end, server_plan);
+    client = std::make_unique<RdmaClient>(client_end, options);
+    server = std::make_unique<RdmaServer>(server_end, options, store);
+  }
+  // All threads' calls.
+  bool play() {
+    for (std::size_t thread = 0; thread < options.threads; ++thread) client->start(thread);
+    return settle();
+  }
+  bool settle() {
+    for (int i = 0; i < 1000; ++i) {
+      server->advance();
+      client->progress();
+      bool through = true;
+      for (std::size_t thread = 0; thread < options.threads; ++thread) through = through && client->done(thread);
+      if (!through) continue;
+      // What is on its way at the server's end: RDMA_DONE, acknowledgements.
+      for (int more = 0; more < 4; ++more) server->advance();
+      return true;
+    }
+    return false;
+  }
+  std::vector<Operation> operations(const FakeConnection& end) const {
+    std::vector<Operation> all;
+    for (const auto& request : end.posted) all.push_back(request.operation);
+    return all;
+  }
+
+  Options options;
+  ConnectionPlan client_plan, server_plan;
+  FakeConnection client_end, server_end;
+  MemoryStore store;
+  std::unique_ptr<RdmaClient> client;
+  std::unique_ptr<RdmaServer> server;
+};
+
+using Case = std::tuple<nfs::Procedure, Design, std::size_t, const char*, const char*>;
+
+class RpcTest : public testing::TestWithParam<Case> {};
+
+TEST_P(RpcTest, EveryThreadsCallsAreAnswered) {
+  const auto& [procedure, design, size, client_strategy, server_strategy] = GetParam();
+  for (const std::size_t threads : {1, 5, 40}) {
+    Table table{{.procedure = procedure,
+                 .design = design,
+                 .size = procedure == nfs::Procedure::readlink ? std::min(size, nfs::kMostPath) : size,
+                 .threads = threads,
+                 .credits = 16,
+                 .threshold = 1024,
+                 .segment = 8192,
+                 .ord = 4,
+                 .server_threads = 3,
+                 .client_buffers = {.strategy = client_strategy, .capacity = 1 << 20},
+                 .server_buffers = {.strategy = server_strategy}}};
+    for (int i = 0; i < 40; ++i) ASSERT_TRUE(table.play()) << i;
+    table.client->verify_last();
+    EXPECT_EQ(table.server->counters().calls, 40 * threads);
+    EXPECT_EQ(table.server->counters().errors, 0U);
+    EXPECT_EQ(table.server->withheld(), 0U) << "every buffer is given back";
+    EXPECT_LE(table.server->counters().most_reads, 4U) << "ord";
+    if (threads <= 5) {
+      EXPECT_LE(table.client->stalls(), threads) << "until the first reply";
+    }
+    if (std::string{server_strategy} == "each-time") {
+      EXPECT_TRUE(table.server_end.registered.live.empty()) << "deregistered";
+    }
+    if (std::string{client_strategy} == "each-time") {
+      EXPECT_TRUE(table.client_end.registered.live.empty()) << "deregistered before the call is over";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RpcTest,
+                         testing::Combine(testing::Values(nfs::Procedure::null, nfs::Procedure::read,
+                                                          nfs::Procedure::write, nfs::Procedure::readdir,
+                                                          nfs::Procedure::readlink),
+                                          testing::Values(Design::read_write, Design::read_read),
+                                          testing::Values(std::size_t{300}, std::size_t{4001}, std::size_t{65536}),
+                                          testing::Values("preregistered", "each-time", "mrrc"),
+                                          testing::Values("preregistered", "each-time")));
+
+TEST(RpcSequenceTest, AreThePapers) {
+  using enum Operation;
+  const auto played = [](nfs::Procedure procedure, Design design) {
+    auto table = std::make_unique<Table>(Options{.procedure = procedure, .design = design, .size = 8192});
+    EXPECT_TRUE(table->play());
+    return table;
+  };
+  auto table = played(nfs::Procedure::read, Design::read_write);
+  EXPECT_THAT(table->operations(table->client_end), testing::ElementsAre(send));
+  EXPECT_THAT(table->operations(table->server_end), testing::ElementsAre(write, send));
+  EXPECT_EQ(table->client->trips(), 2);
+  EXPECT_EQ(table->server->counters().exposures, 0U) << "no buffer of the server is open to anybody";
+  table = played(nfs::Procedure::read, Design::read_read);
+  EXPECT_THAT(table->operations(table->client_end), testing::ElementsAre(send, read, send)) << "call, data, RDMA_DONE";
+  EXPECT_THAT(table->operations(table->server_end), testing::ElementsAre(send));
+  EXPECT_EQ(table->client->trips(), 4);
+  EXPECT_EQ(table->server->counters().exposures, 1U);
+  for (const auto design : {Design::read_write, Design::read_read}) {
+    table = played(nfs::Procedure::write, design);
+    EXPECT_THAT(table->operations(table->client_end), testing::ElementsAre(send));
+    EXPECT_THAT(table->operations(table->server_end), testing::ElementsAre(read, send));
+    EXPECT_EQ(table->client->trips(), 4);
+  }
+  table = played(nfs::Procedure::readdir, Design::read_write);
+  EXPECT_THAT(table->operations(table->server_end), testing::ElementsAre(write, send));
+  table = played(nfs::Procedure::readdir, Design::read_read);
+  EXPECT_THAT(table->operations(table->client_end), testing::ElementsAre(send, read, send));
+}
+
+// A peer that sends what it likes: the messages of one end, the other end being ours.
+struct Hostile {
+  explicit Hostile(Options of_both) : table(std::move(of_both)) {}
+  void send(const Header& header) {
+    const auto bytes = table.client_end.memory().subspan(table.client_plan.receive_offset - 4096, 4096);
+    const auto length = encode(bytes, header);
+    table.client_end.post({.operation = Operation::send,
+                           .local = table.client_plan.receive_offset - 4096,
+                           .length = length,
+                           .signaled = false});
+    table.server->advance();
+  }
+  void send(std::span<const std::byte> message) {
+    const auto place = table.client_plan.receive_offset - 4096;
+    std::copy(message.begin(), message.end(), table.client_end.memory().begin() + static_cast<std::ptrdiff_t>(place));
+    table.client_end.post({.operation = Operation::send, .local = place, .length = message.size(), .signaled = false});
+    table.server->advance();
+  }
+  // A whole call, its header changed.
+  void call(const Options& options, const ClientCall& operation, Header header,
+            nfs::Payload where = nfs::Payload::elsewhere) {
+    std::array<std::byte, 1024> bytes{};
+    header.xid = operation.xid;
+    const auto begins = encode(bytes, header);
+    XdrWriter out{std::span{bytes}.subspan(begins)};
+    put_call(out, options, operation, {}, where);
+    send(std::span{bytes}.first(begins + out.size()));
+  }
+  // What the server answered last.
+  Header answer() {
+    std::array<Completion, 16> done;
+    std::size_t offset = table.client_plan.receive_offset + taken_ * table.client_plan.receive_stride;
+    Header last{.kind = HeaderKind::msgp};
+    for (const auto& one : std::span{done}.first(table.client_end.poll(done))) {
+      if (one.kind != Completion::Kind::received) continue;
+      last = decode_header(table.client_end.memory().subspan(offset, one.length), Sender::server)->header;
+      offset += table.client_plan.receive_stride;
+      ++taken_;
+    }
+    return last;
+  }
+  Table table;
+
+ private:
+  std::size_t taken_ = 0;
+};
+
+TEST(RpcFaultTest, BadHeadersAreAnsweredAndNothingIsLeft) {
+  Hostile peer{{.procedure = nfs::Procedure::write, .size = 8192}};
+  std::array<std::byte, 28> version{};
+  XdrWriter out{version};
+  for (const std::uint32_t word : {7, 2, 1, 0, 0, 0, 0}) out.word(word);
+  peer.send(version);
+  auto answer = peer.answer();
+  EXPECT_EQ(answer.kind, HeaderKind::error);
+  EXPECT_EQ(answer.xid, 7U);
+  EXPECT_EQ(answer.fault.kind, WireFault::Kind::version);
+  peer.send(std::span{version}.first(3));
+  EXPECT_EQ(peer.answer().kind, HeaderKind::msgp) << "without an xid there is nobody to answer to";
+  peer.send({.xid = 8, .reads = {{0, {1, 0, 0}}}});
+  EXPECT_EQ(peer.answer().fault.kind, WireFault::Kind::chunk);
+  // A payload of two chunks, and one that is shorter than the call says.
+  peer.call(peer.table.options, {.xid = 9}, {.reads = {{100, {1, 8192, 0}}, {104, {1, 10, 90000}}}});
+  EXPECT_EQ(peer.answer().kind, HeaderKind::error);
+  peer.call(peer.table.options, {.xid = 10}, {.reads = {{100, {1, 4096, 0}}}});
+  EXPECT_EQ(peer.answer().xid, 10U);
+  // More than any buffer has room for.
+  peer.call(peer.table.options, {.xid = 11}, {.reads = {{100, {1, 0x7fffffff, 0}}}});
+  EXPECT_EQ(peer.answer().kind, HeaderKind::error);
+  EXPECT_GE(peer.table.server->counters().errors, 5U);
+  // It serves as before.
+  for (int i = 0; i < 100; ++i) peer.send({.xid = 12, .kind = HeaderKind::done});
+  EXPECT_EQ(peer.table.server->withheld(), 0U);
+}
+
+TEST(RpcFaultTest, AReplyLongerThanTheChunkIsAnError) {
+  Hostile peer{{.procedure = nfs::Procedure::read, .size = 8192}};
+  const auto place = reinterpret_cast<std::uintptr_t>(peer.table.client_end.memory().data());
+  peer.call(peer.table.options, {.xid = 3}, {.writes = {{{0xffffffff, 100, place}}}});
+  const auto answer = peer.answer();
+  EXPECT_EQ(answer.kind, HeaderKind::error);
+  EXPECT_EQ(answer.xid, 3U);
+  peer.call(peer.table.options, {.xid = 4}, {});
+  EXPECT_EQ(peer.answer().kind, HeaderKind::error) << "no chunk at all";
+}
+
+TEST(RpcFaultTest, MoreCallsThanWereGrantedEndTheConnection) {
+  Hostile peer{{.procedure = nfs::Procedure::read, .design = Design::read_read, .size = 8192, .credits = 2}};
+  // Their replies are never acknowledged by RDMA_DONE, so their buffers stay taken.
+  const auto flood = [&] {
+    for (std::uint32_t xid = 1; xid < 20; ++xid) peer.call(peer.table.options, {.xid = xid}, {});
+  };
+  try {
+    flood();
+    FAIL() << "it was served";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("is one more than the 2 that the client was granted"));
+  }
+  EXPECT_EQ(peer.table.server->withheld(), 4U) << "all buffers, and no more";
+}
+
+TEST(RpcFaultTest, AServersWrongAnswersNameTheCall) {
+  const auto why = [](auto tamper) -> std::string {
+    Table table{{.procedure = nfs::Procedure::read, .size = 8192}};
+    EXPECT_TRUE(table.play());
+    table.server_end.tamper = tamper;
+    try {
+      table.play();
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const auto message = [](std::span<std::byte> bytes) { return bytes.size() < 1024; };
+  EXPECT_THAT(why([&](std::span<std::byte> bytes) {
+                if (message(bytes)) bytes[3] ^= std::byte{0x40};
+              }),
+              HasSubstr("a reply came to call 0x00000042, of which none is under way"));
+  EXPECT_THAT(why([&](std::span<std::byte> bytes) {
+                if (message(bytes)) bytes[7] = std::byte{2};
+              }),
+              HasSubstr("call 0x00000002: version 2, not 1"));
+  EXPECT_THAT(why([&](std::span<std::byte> bytes) {
+                if (!message(bytes)) bytes[10] ^= std::byte{1};
+              }),
+              HasSubstr("READ call 0x00000002: corrupted payload"));
+}
+
+TEST(RpcSocketsTest, EveryProcedureIsMeasured) {
+  ServerThread server;
+  for (const auto* procedure : {"null", "read", "write", "readdir", "readlink"}) {
+    for (const std::int64_t threads : {1, 4}) {
+      Events events;
+      const auto parameters = quick({{"procedure", procedure}, {"threads", threads}, {"size", 3000}});
+      const auto result =
+          run_client(towards(server.port(), parameters), *find_workload("rpc"), *find_runner("rpc"), events, -1);
+      ASSERT_TRUE(result) << procedure << ": " << result.error().message;
+      EXPECT_GT(result->client.metrics.at("operation").samples, 5U);
+      EXPECT_EQ(result->client.metrics.at("trips").value, 2);
+      EXPECT_EQ(result->client.parameters.count("design"), 0U) << "means nothing over sockets";
+      const auto word = std::string{procedure};
+      EXPECT_EQ(result->client.metrics.count("throughput"), word == "read" || word == "write" ? 1U : 0U);
+    }
+  }
+}
+
+TEST(RpcSocketsTest, APathThatIsTooLongIsRefused) {
+  ServerThread server;
+  Events events;
+  const auto result = run_client(towards(server.port(), quick({{"procedure", "readlink"}, {"size", 5000}})),
+                                 *find_workload("rpc"), *find_runner("rpc"), events, -1);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("at most 4096 bytes"));
+}
+
+}  // namespace
+}  // namespace longhaul::workloads::rpc

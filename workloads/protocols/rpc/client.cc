@@ -1,0 +1,261 @@
+#include "workloads/protocols/rpc/client.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "workloads/protocols/rpc/chunks.hh"
+
+namespace longhaul::workloads::rpc {
+namespace {
+
+bool has_payload(nfs::Procedure procedure) {
+  return procedure == nfs::Procedure::read || procedure == nfs::Procedure::write;
+}
+
+}  // namespace
+
+RdmaClient::RdmaClient(Connection& connection, const Options& options)
+    : connection_(connection),
+      options_(options),
+      layout_(options, Role::client, false),
+      plan_(plan_call(options.design, shape_of(options), options.threshold)),
+      buffers_(connection, options.client_buffers),
+      sends_(layout_.out, layout_.stride, layout_.out_slots),
+      reads_(options.ord),
+      credits_(static_cast<std::uint32_t>(options.credits)),
+      calls_(options.threads) {
+  if (plan_.long_call)
+    throw std::runtime_error(fmt::format("calls of {} bytes do not fit into messages of {}: raise --inline",
+                                         shape_of(options).message, options.threshold));
+  for (std::size_t i = 0; i < layout_.in_slots; ++i) receives_.push_back(layout_.in + i * layout_.stride);
+}
+
+void RdmaClient::reset() {
+  trips_ = finished_ = 0;
+  stalls_before_ = credits_.stalls();
+  buffers_.reset();
+}
+
+double RdmaClient::trips() const {
+  return finished_ == 0 ? 0 : static_cast<double>(trips_) / static_cast<double>(finished_);
+}
+
+double RdmaClient::ceiling(Nanoseconds round_trip) const {
+  const Window window{.threads = options_.threads,
+                      .credits = options_.credits,
+                      .segments = segments_,
+                      .ord = options_.ord,
+                      .server_threads = options_.blocking ? options_.server_threads : 0};
+  return rpc::ceiling(window, plan_, way_, round_trip);
+}
+
+void RdmaClient::start(std::size_t thread) {
+  auto& call = calls_[thread];
+  call.state = Call::State::ready;
+  const auto record = thread * Options::kRecords + call.number++ % Options::kRecords;
+  call.operation = {.xid = next_xid_++, .offset = has_payload(options_.procedure) ? record * options_.size : 0};
+  ready_.push_back(thread);
+  send_ready();
+}
+
+void RdmaClient::send_ready() {
+  for (; !dones_.empty() && !sends_.full(); dones_.pop_front()) send_done(dones_.front());
+  while (!ready_.empty() && !sends_.full() && credits_.take()) {
+    const auto thread = ready_.front();
+    ready_.pop_front();
+    send_call(thread);
+  }
+}
+
+void RdmaClient::send_call(std::size_t thread) {
+  auto& call = calls_[thread];
+  call.plan = plan_;
+  Header header{.xid = call.operation.xid, .credits = credits_.wanted()};
+  if (options_.procedure == nfs::Procedure::write) fill_content(bytes_of(thread, options_.size), call.operation.offset);
+  if (plan_.read_chunk || plan_.write_chunk || plan_.reply_chunk) {
+    const auto length = options_.size + (plan_.reply_chunk ? kMostMessage : 0);
+    call.use = buffers_.begin(buffer_of(thread), length);
+    buffers_.complete(call.use);
+    auto chunk = chunk_of(connection_, call.use.pieces(), length, options_.segment);
+    call.segments = chunk.size();
+    if (plan_.read_chunk)
+      for (const auto& segment : chunk) header.reads.push_back({0, segment});
+    else if (plan_.write_chunk)
+      header.writes.push_back(std::move(chunk));
+    else
+      header.reply = std::move(chunk);
+  }
+  const auto offset = sends_.take();
+  const auto bytes = connection_.memory().subspan(offset, options_.threshold);
+  // The message first: the header says where its payload would be.
+  const auto begins = encoded_size(header);
+  XdrWriter out{bytes.subspan(std::min(begins, bytes.size()))};
+  const bool inside = !plan_.read_chunk;
+  const auto position = put_call(out, options_, call.operation,
+                                 inside && options_.procedure == nfs::Procedure::write
+                                     ? std::span<const std::byte>{bytes_of(thread, options_.size)}
+                                     : std::span<const std::byte>{},
+                                 inside ? nfs::Payload::inside : nfs::Payload::elsewhere);
+  if (!out.good())
+    throw std::runtime_error(fmt::format("{}: {} segments leave no room in messages of {} bytes: raise --inline",
+                                         name_of(options_.procedure, call.operation.xid), call.segments,
+                                         options_.threshold));
+  for (auto& read : header.reads) read.position = static_cast<std::uint32_t>(position);
+  encode(bytes, header);
+  call.state = Call::State::under_way;
+  by_xid_[call.operation.xid] = thread;
+  post_message(offset, begins + out.size());
+}
+
+void RdmaClient::post_message(std::size_t offset, std::size_t length) {
+  connection_.post({.operation = Operation::send, .local = offset, .length = length});
+}
+
+void RdmaClient::progress() {
+  std::array<Completion, 16> all;
+  const auto count = connection_.poll(all);
+  for (const auto& one : std::span{all}.first(count)) {
+    if (one.kind == Completion::Kind::received) {
+      const auto offset = receives_.front();
+      receives_.pop_front();
+      receive(offset, one.length);
+      connection_.post_receive(offset, options_.threshold);
+      receives_.push_back(offset);
+      continue;
+    }
+    // Each kind completes in its order; over siw a message may be through before a read that was posted earlier.
+    if (one.kind == Completion::Kind::sent) {
+      sends_.retire();
+      continue;
+    }
+    const auto thread = reads_.completed();
+    if (--calls_[thread].reads_left == 0) fetched(thread);
+  }
+  if (count == 0) return;
+  post_reads();
+  send_ready();
+}
+
+void RdmaClient::receive(std::size_t offset, std::size_t length) {
+  const auto bytes = connection_.memory().subspan(offset, length);
+  const auto decoded = decode_header(bytes, Sender::server);
+  if (!decoded) throw std::runtime_error(decoded.error().message);
+  const auto& header = decoded->header;
+  const auto found = by_xid_.find(header.xid);
+  if (found == by_xid_.end())
+    throw std::runtime_error(fmt::format("a reply came to call {:#010x}, of which none is under way", header.xid));
+  const auto thread = found->second;
+  by_xid_.erase(found);
+  credits_.replied(header.credits);
+  if (header.kind == HeaderKind::error)
+    throw std::runtime_error(
+        fmt::format("{}: the server refused its header: {}", name_of(options_.procedure, header.xid),
+                    header.fault.kind == WireFault::Kind::version
+                        ? fmt::format("it speaks versions {} to {}", header.fault.low, header.fault.high)
+                        : std::string{"its chunks"}));
+  take_reply(thread, header, bytes.subspan(decoded->size));
+}
+
+void RdmaClient::take_reply(std::size_t thread, const Header& header, std::span<const std::byte> message) {
+  auto& call = calls_[thread];
+  if (!header.reads.empty()) {
+    fetch(thread, header, message);
+    return;
+  }
+  if (header.kind == HeaderKind::nomsg) {
+    const auto length = header.reply ? static_cast<std::size_t>(length_of(*header.reply)) : 0;
+    if (!call.plan.reply_chunk || length > options_.size + kMostMessage)
+      throw std::runtime_error(
+          fmt::format("{}: the reply's {} bytes are nowhere", name_of(options_.procedure, header.xid), length));
+    call.use = {};  // the adapter must not change what is read now
+    check_reply(bytes_of(thread, length), options_, call.operation, nfs::Payload::inside);
+    finish(thread, ReplyWay::reply_chunk);
+    return;
+  }
+  const bool elsewhere = call.plan.write_chunk && !header.writes.empty() && length_of(header.writes.front()) > 0;
+  call.use = {};
+  const auto reply =
+      check_reply(message, options_, call.operation, elsewhere ? nfs::Payload::elsewhere : nfs::Payload::inside);
+  if (elsewhere && length_of(header.writes.front()) != reply.length)
+    throw std::runtime_error(fmt::format("{}: {} bytes were written, the reply says {}",
+                                         name_of(options_.procedure, header.xid), length_of(header.writes.front()),
+                                         reply.length));
+  if (!elsewhere && options_.procedure == nfs::Procedure::read)
+    std::copy(reply.payload.begin(), reply.payload.end(), bytes_of(thread, reply.length).begin());
+  finish(thread, elsewhere ? ReplyWay::write_chunk : ReplyWay::inside);
+}
+
+// Read-Read: the server offers its memory.
+void RdmaClient::fetch(std::size_t thread, const Header& header, std::span<const std::byte> message) {
+  auto& call = calls_[thread];
+  Chunk chunk;
+  for (const auto& read : header.reads) chunk.push_back(read.target);
+  call.length = static_cast<std::size_t>(length_of(chunk));
+  call.whole = header.kind == HeaderKind::nomsg;
+  if (call.length > layout_.buffer_stride)
+    throw std::runtime_error(fmt::format("{}: the server offers {} bytes for a buffer of {}",
+                                         name_of(options_.procedure, header.xid), call.length, layout_.buffer_stride));
+  call.reply.assign(message.begin(), message.end());
+  call.use = buffers_.begin(buffer_of(thread), call.length);
+  buffers_.complete(call.use);
+  auto requests = requests_to(Operation::read, call.use.pieces(), buffer_of(thread), call.length, chunk);
+  call.segments = call.reads_left = requests.size();
+  call.state = Call::State::fetching;
+  reads_.add(std::move(requests), thread);
+  post_reads();
+}
+
+void RdmaClient::post_reads() {
+  while (const auto request = reads_.next()) connection_.post(*request);
+}
+
+void RdmaClient::fetched(std::size_t thread) {
+  auto& call = calls_[thread];
+  dones_.push_back(call.operation.xid);  // goes out before any further call
+  call.use = {};
+  if (call.whole) {
+    check_reply(bytes_of(thread, call.length), options_, call.operation, nfs::Payload::inside);
+  } else {
+    const auto reply = check_reply(call.reply, options_, call.operation, nfs::Payload::elsewhere);
+    if (reply.length != call.length)
+      throw std::runtime_error(fmt::format("{}: {} bytes were offered, the reply says {}",
+                                           name_of(options_.procedure, call.operation.xid), call.length, reply.length));
+  }
+  finish(thread, call.whole ? ReplyWay::long_read_chunk : ReplyWay::read_chunk);
+}
+
+void RdmaClient::send_done(std::uint32_t xid) {
+  const auto offset = sends_.take();
+  const auto length = encode(connection_.memory().subspan(offset, options_.threshold),
+                             {.xid = xid, .credits = credits_.wanted(), .kind = HeaderKind::done});
+  post_message(offset, length);
+}
+
+void RdmaClient::finish(std::size_t thread, ReplyWay way) {
+  auto& call = calls_[thread];
+  if (options_.procedure == nfs::Procedure::read) {
+    if (const auto fault = content_fault_at_ends(bytes_of(thread, options_.size), call.operation.offset);
+        !fault.empty())
+      throw std::runtime_error(fmt::format("{}: {}", name_of(options_.procedure, call.operation.xid), fault));
+    last_ = thread;
+    read_any_ = true;
+  }
+  trips_ += static_cast<std::uint64_t>(trips_of(way, call.plan, call.segments, options_.ord).latency);
+  ++finished_;
+  way_ = way;
+  segments_ = std::max<std::size_t>(call.segments, 1);
+  call.state = Call::State::idle;
+  buffers_.tidy();
+}
+
+void RdmaClient::verify_last() const {
+  if (!read_any_ || calls_[last_].state != Call::State::idle) return;
+  const auto bytes = connection_.memory().subspan(buffer_of(last_), options_.size);
+  if (const auto fault = content_fault(bytes, calls_[last_].operation.offset); !fault.empty())
+    throw std::runtime_error(fault);
+}
+
+}  // namespace longhaul::workloads::rpc

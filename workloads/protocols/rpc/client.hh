@@ -1,0 +1,134 @@
+// The client's end of RPC over RDMA on one connection: several threads, each with one call under way. Driven by
+// whichever lane advances.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "workloads/harness/loop.hh"
+#include "workloads/protocols/rpc/call.hh"
+#include "workloads/protocols/rpc/credits.hh"
+#include "workloads/protocols/rpc/options.hh"
+#include "workloads/protocols/rpc/reads.hh"
+#include "workloads/protocols/rpc/sends.hh"
+#include "workloads/protocols/rpc/wire.hh"
+#include "workloads/protocols/strategy.hh"
+
+namespace longhaul::workloads::rpc {
+
+/// What either kind of client is to its threads.
+class Client {
+ public:
+  Client() = default;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  virtual ~Client() = default;
+
+  /// The thread's next call: goes out as soon as there is a credit.
+  virtual void start(std::size_t thread) = 0;
+  /// Makes progress. Throws std::runtime_error where the server answers with an error, or not as it should.
+  virtual void progress() = 0;
+  /// The thread has its result.
+  virtual bool done(std::size_t thread) const = 0;
+  virtual void reset() = 0;
+  virtual Waitable& waitable() = 0;
+
+  /// Calls a second that may get through over a path of this round trip, by the way that the last reply came.
+  virtual double ceiling(Nanoseconds round_trip) const = 0;
+  /// One-way trips of a call, as its reply came; calls that had to wait for a credit; since reset().
+  virtual double trips() const = 0;
+  virtual std::uint64_t stalls() const = 0;
+  virtual std::optional<registration::ExecutorCounters> registrations() const = 0;
+  /// Compares every byte of the last READ. Throws std::runtime_error.
+  virtual void verify_last() const = 0;
+};
+
+class RdmaClient final : public Client {
+ public:
+  RdmaClient(Connection& connection, const Options& options);
+
+  void start(std::size_t thread) override;
+  void progress() override;
+  bool done(std::size_t thread) const override { return calls_[thread].state == Call::State::idle; }
+  void reset() override;
+  Waitable& waitable() override { return connection_; }
+
+  double ceiling(Nanoseconds round_trip) const override;
+  double trips() const override;
+  std::uint64_t stalls() const override { return credits_.stalls() - stalls_before_; }
+  std::optional<registration::ExecutorCounters> registrations() const override { return buffers_.counters(); }
+  void verify_last() const override;
+
+ private:
+  struct Call {
+    enum class State { idle, ready, under_way, fetching } state = State::idle;
+    ClientCall operation;
+    CallPlan plan;
+    std::uint64_t number = 0;  // of this thread's calls
+    std::size_t segments = 0;
+    Buffers::Use use;
+    std::vector<std::byte> reply;  // of a payload that is being fetched
+    bool whole = false;            // fetched: the whole reply, not its payload
+    std::size_t length = 0;        // of what is fetched
+    std::size_t reads_left = 0;
+  };
+  std::size_t buffer_of(std::size_t thread) const { return layout_.buffers + thread * layout_.buffer_stride; }
+  std::span<std::byte> bytes_of(std::size_t thread, std::size_t length) {
+    return connection_.memory().subspan(buffer_of(thread), length);
+  }
+  void send_ready();
+  void send_call(std::size_t thread);
+  void receive(std::size_t offset, std::size_t length);
+  void take_reply(std::size_t thread, const Header& header, std::span<const std::byte> message);
+  void fetch(std::size_t thread, const Header& header, std::span<const std::byte> message);
+  void post_reads();
+  void fetched(std::size_t thread);
+  void finish(std::size_t thread, ReplyWay way);
+  void send_done(std::uint32_t xid);
+  void post_message(std::size_t offset, std::size_t length);
+
+  Connection& connection_;
+  Options options_;
+  Layout layout_;
+  CallPlan plan_;
+  Buffers buffers_;
+  SendRing sends_;
+  ReadQueue reads_;  // of threads
+  Credits credits_;
+  std::vector<Call> calls_;
+  std::deque<std::size_t> ready_;    // threads
+  std::deque<std::uint32_t> dones_;  // to be sent
+  std::unordered_map<std::uint32_t, std::size_t> by_xid_;
+  std::deque<std::size_t> receives_;
+  std::uint32_t next_xid_ = 1;
+  std::uint64_t trips_ = 0;
+  std::uint64_t finished_ = 0;
+  std::uint64_t stalls_before_ = 0;
+  std::size_t last_ = 0;  // thread of the last READ
+  bool read_any_ = false;
+  ReplyWay way_ = ReplyWay::inside;  // of the last reply
+  std::size_t segments_ = 1;
+};
+
+/// One thread of a client's, as the measuring loop sees it.
+class CallLane final : public Lane {
+ public:
+  CallLane(Client& client, std::size_t thread) : client_(client), thread_(thread) {}
+  void start() override { client_.start(thread_); }
+  bool advance() override {
+    client_.progress();
+    return client_.done(thread_);
+  }
+  void reset() override {
+    if (thread_ == 0) client_.reset();
+  }
+  Waitable& waitable() override { return client_.waitable(); }
+
+ private:
+  Client& client_;
+  std::size_t thread_;
+};
+
+}  // namespace longhaul::workloads::rpc

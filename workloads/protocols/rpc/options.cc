@@ -1,0 +1,65 @@
+#include "workloads/protocols/rpc/options.hh"
+
+#include <algorithm>
+
+namespace longhaul::workloads::rpc {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kSpareReceives = 4;    // an error, and RDMA_DONEs that overtake the replies' end
+constexpr std::size_t kMostPieces = 64;      // RDMA requests of one call
+constexpr std::size_t kMostRequests = 8192;  // of the send queue
+
+std::size_t pages(std::size_t bytes) {
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+}  // namespace
+
+Layout::Layout(const Options& options, Role role, bool stream)
+    : stride(stream ? pages(options.size + 2 * kMostMessage) : (options.threshold + 63) / 64 * 64),
+      out(0),
+      out_slots(2 * options.credits + kSpareReceives),
+      in(0),
+      in_slots(2 * options.credits + kSpareReceives),
+      buffers(0),
+      buffer_stride(pages(options.size + kMostMessage)),
+      // A server's buffer is in use until its reply is acknowledged; the client's next call may be there before.
+      buffer_slots(role == Role::client ? options.threads : 2 * options.credits),
+      total(0) {
+  // A stream's messages are taken one after another, and handed to the kernel before the next is made.
+  if (stream) {
+    out_slots = role == Role::client ? options.threads : 1;
+    in_slots = 1;
+    buffer_slots = 0;
+  }
+  in = out + pages(out_slots * stride);
+  buffers = in + pages(in_slots * stride);
+  total = buffers + buffer_slots * buffer_stride;
+}
+
+Attempt<ConnectionPlan> plan_of(const Options& options, Role role, bool stream) {
+  const Layout layout{options, role, stream};
+  ConnectionPlan plan;
+  plan.message = std::max(options.size, layout.stride);
+  plan.in_flight = options.size * options.threads + options.threads * kMostMessage;
+  plan.memory = layout.total;
+  if (stream) return plan;
+  const auto pieces = (options.size + options.segment - 1) / options.segment + 1;
+  if (pieces > kMostPieces)
+    return wrong_input("--segment makes {} segments of --size, {} are the most: give longer segments", pieces,
+                       kMostPieces);
+  const auto& strategy = role == Role::client ? options.client_buffers : options.server_buffers;
+  if (strategy.registers()) {
+    plan.memory = layout.buffers;
+    plan.application = layout.total - layout.buffers;
+  }
+  plan.sends = static_cast<std::uint32_t>(std::min(layout.out_slots + options.credits * (pieces + 1), kMostRequests));
+  plan.receives = static_cast<std::uint32_t>(layout.in_slots);
+  plan.receive_offset = layout.in;
+  plan.receive_length = options.threshold;
+  plan.receive_stride = layout.stride;
+  return plan;
+}
+
+}  // namespace longhaul::workloads::rpc

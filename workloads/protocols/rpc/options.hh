@@ -1,0 +1,54 @@
+// The settings of an RPC connection that both ends have alike, and the layout of either end's memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "workloads/protocols/rpc/nfs.hh"
+#include "workloads/protocols/rpc/plan.hh"
+#include "workloads/protocols/strategy.hh"
+#include "workloads/transport/plan.hh"
+
+namespace longhaul::workloads::rpc {
+
+struct Options {
+  nfs::Procedure procedure = nfs::Procedure::read;
+  Design design = Design::read_write;
+  std::size_t size = 4096;        ///< READ, WRITE: bytes; READDIR: of the result; READLINK: of the path
+  std::size_t threads = 1;        ///< of the client: each has one call under way
+  std::size_t credits = 32;       ///< calls under way that the server grants
+  std::size_t threshold = 4096;   ///< bytes of the largest message that is sent, header included
+  std::size_t segment = 1 << 20;  ///< bytes that one segment of a chunk has at the most
+  std::size_t ord = 16;           ///< RDMA reads that either end has under way
+  std::size_t server_threads = 8;
+  bool blocking = true;  ///< a server thread waits for its RDMA reads, as Linux's does
+  StrategyOptions client_buffers = {};
+  StrategyOptions server_buffers = {};
+
+  /// Bytes of the file, so that each of the client's threads has some records of its own.
+  std::uint64_t file_size() const { return size * threads * kRecords; }
+  static constexpr std::size_t kRecords = 4;
+};
+
+/// Bytes behind a message's header that an RPC call or reply of ours takes at the most, without payload.
+inline constexpr std::size_t kMostMessage = 512;
+
+/// Either end's memory: messages out, messages in, buffers.
+struct Layout {
+  Layout(const Options& options, Role role, bool stream);
+
+  std::size_t stride;  ///< from one message's place to the next's
+  std::size_t out;     ///< a ring
+  std::size_t out_slots;
+  std::size_t in;  ///< receives
+  std::size_t in_slots;
+  std::size_t buffers;  ///< of payloads and long messages, whole pages each
+  std::size_t buffer_stride;
+  std::size_t buffer_slots;
+  std::size_t total;
+};
+
+/// What an end needs of its connection. Refuses what the sizes do not allow.
+Attempt<ConnectionPlan> plan_of(const Options& options, Role role, bool stream);
+
+}  // namespace longhaul::workloads::rpc

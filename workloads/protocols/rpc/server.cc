@@ -1,0 +1,289 @@
+#include "workloads/protocols/rpc/server.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "workloads/protocols/rpc/chunks.hh"
+
+namespace longhaul::workloads::rpc {
+
+RdmaServer::RdmaServer(Connection& connection, const Options& options, MemoryStore& store)
+    : connection_(connection),
+      options_(options),
+      store_(store),
+      layout_(options, Role::server, false),
+      buffers_(connection, options.server_buffers),
+      sends_(layout_.out, layout_.stride, layout_.out_slots),
+      reads_(options.ord),
+      works_(layout_.buffer_slots) {
+  for (std::size_t i = 0; i < layout_.in_slots; ++i) receives_.push_back(layout_.in + i * layout_.stride);
+}
+
+void RdmaServer::reset() {
+  counters_ = {};
+  buffers_.reset();
+}
+
+std::size_t RdmaServer::withheld() const {
+  return static_cast<std::size_t>(
+      std::count_if(works_.begin(), works_.end(), [](const Work& one) { return one.state == Work::State::exposed; }));
+}
+
+std::size_t RdmaServer::reading() const {
+  return static_cast<std::size_t>(
+      std::count_if(works_.begin(), works_.end(), [](const Work& one) { return one.state == Work::State::reading; }));
+}
+
+std::size_t RdmaServer::buffer_of(const Work& work) const {
+  return layout_.buffers + static_cast<std::size_t>(&work - works_.data()) * layout_.buffer_stride;
+}
+
+bool RdmaServer::advance() {
+  std::array<Completion, 16> done;
+  answered_ = false;
+  const auto count = connection_.poll(done);
+  for (const auto& one : std::span{done}.first(count)) {
+    if (one.kind == Completion::Kind::received) {
+      receive(one.length);
+      continue;
+    }
+    if (one.kind == Completion::Kind::fetched) {
+      auto& work = works_[reads_.completed()];
+      if (--work.reads_left == 0) fetched(work);
+      continue;
+    }
+    const auto replied = sending_.front();
+    sending_.pop_front();
+    sends_.retire();
+    if (!replied) continue;
+    works_[*replied].sent = true;
+    finish_if_through(works_[*replied]);
+  }
+  if (count == 0) return false;
+  post_reads();
+  dispatch();
+  return answered_;
+}
+
+void RdmaServer::receive(std::size_t length) {
+  const auto offset = receives_.front();
+  receives_.pop_front();
+  auto decoded = decode_header(connection_.memory().subspan(offset, length), Sender::client);
+  if (!decoded || decoded->header.kind == HeaderKind::done || decoded->header.kind == HeaderKind::error) {
+    post_receive(offset);
+    if (!decoded && decoded.error().xid) send_error(*decoded.error().xid, decoded.error().fault);
+    if (decoded && decoded->header.kind == HeaderKind::done) take_back(decoded->header.xid);
+    return;
+  }
+  if (waiting_.size() + reading() >= options_.credits)
+    throw std::runtime_error(fmt::format("call {:#010x} is one more than the {} that the client was granted",
+                                         decoded->header.xid, options_.credits));
+  waiting_.push_back({offset, length, std::move(*decoded)});
+}
+
+// RDMA_DONE: the client has read what was offered. Of a call that offered nothing it means nothing (RFC 8166).
+void RdmaServer::take_back(std::uint32_t xid) {
+  for (auto& work : works_) {
+    if (work.state == Work::State::free || work.done || work.header.xid != xid) continue;
+    counters_.exposed += observe::raw_time() - work.since;
+    ++counters_.exposures;
+    work.done = true;
+    finish_if_through(work);
+    return;
+  }
+}
+
+void RdmaServer::dispatch() {
+  while (!waiting_.empty() && !(options_.blocking && reading() >= options_.server_threads)) {
+    const auto free =
+        std::find_if(works_.begin(), works_.end(), [](const Work& one) { return one.state == Work::State::free; });
+    if (free == works_.end()) return;
+    auto received = std::move(waiting_.front());
+    waiting_.pop_front();
+    begin(*free, std::move(received));
+  }
+}
+
+void RdmaServer::begin(Work& work, Received received) {
+  ++counters_.calls;
+  work = {};
+  work.header = std::move(received.decoded.header);
+  work.receive = received.offset;
+  work.holds_receive = true;
+  work.done = true;
+  const auto& reads = work.header.reads;
+  const bool long_call = work.header.kind == HeaderKind::nomsg;
+  const auto message = connection_.memory().subspan(received.offset, received.length).subspan(received.decoded.size);
+  if (!long_call) {
+    auto call = get_server_call(message, reads.empty() ? nfs::Payload::inside : nfs::Payload::elsewhere);
+    if (!call) return refuse(work);
+    work.call = std::move(*call);
+  }
+  Chunk chunk;
+  for (const auto& read : reads)
+    if (read.position == reads.front().position) chunk.push_back(read.target);
+  const bool in_order = chunk.size() == reads.size() && (!long_call || (!chunk.empty() && reads[0].position == 0));
+  const auto wanted = long_call ? length_of(chunk) : work.call.write.length;
+  if (!in_order || length_of(chunk) > layout_.buffer_stride || (!chunk.empty() && length_of(chunk) < wanted))
+    return refuse(work);
+  if (chunk.empty())
+    answer(work);
+  else
+    fetch(work, chunk);
+}
+
+// The payload of WRITE, or a long call, from the client's memory into a buffer here.
+void RdmaServer::fetch(Work& work, const Chunk& chunk) {
+  const auto length = static_cast<std::size_t>(length_of(chunk));
+  work.state = Work::State::reading;
+  work.use = buffers_.begin(buffer_of(work), length);
+  buffers_.complete(work.use);
+  auto requests = requests_to(Operation::read, work.use.pieces(), buffer_of(work), length, chunk);
+  work.reads_left = requests.size();
+  work.since = observe::raw_time();
+  counters_.reads += requests.size();
+  reads_.add(std::move(requests), static_cast<std::size_t>(&work - works_.data()));
+  post_reads();
+}
+
+void RdmaServer::post_reads() {
+  while (const auto request = reads_.next()) connection_.post(*request);
+  counters_.most_reads = std::max<std::uint64_t>(counters_.most_reads, reads_.under_way());
+}
+
+void RdmaServer::fetched(Work& work) {
+  if (options_.blocking) counters_.blocked += observe::raw_time() - work.since;
+  const auto bytes = connection_.memory().subspan(buffer_of(work), layout_.buffer_stride);
+  if (work.header.kind == HeaderKind::nomsg) {
+    std::uint64_t length = 0;
+    for (const auto& read : work.header.reads) length += read.target.length;
+    auto call = get_server_call(bytes.first(static_cast<std::size_t>(length)), nfs::Payload::inside);
+    if (!call) return refuse(work);
+    work.call = std::move(*call);
+  } else {
+    work.call.write.payload = bytes.first(work.call.write.length);
+  }
+  answer(work);
+}
+
+void RdmaServer::answer(Work& work) {
+  const auto reply = execute(store_, work.call);
+  const auto payload = reply.payload();
+  Header header{.xid = work.header.xid, .credits = static_cast<std::uint32_t>(options_.credits)};
+  header.writes = work.header.writes;
+  for (auto& chunk : header.writes) chunk = used_of(std::move(chunk), 0);
+  if (work.header.reply) header.reply = used_of(*work.header.reply, 0);
+  ReplyShape shape{.message = message_size(reply), .payload = payload.size()};
+  if (!work.header.writes.empty()) shape.write_room = length_of(work.header.writes.front());
+  if (work.header.reply) shape.reply_room = length_of(*work.header.reply);
+  shape.header = encoded_size(header);
+  const auto way = plan_reply(options_.design, shape, options_.threshold);
+  if (way == ReplyWay::too_long) return refuse(work);
+  if (way == ReplyWay::inside) {
+    send_reply(work, std::move(header), &reply, nfs::Payload::inside);
+    return;
+  }
+  // The bytes that move by RDMA, in a buffer of ours: the payload, or the whole reply.
+  const bool whole = way == ReplyWay::reply_chunk || way == ReplyWay::long_read_chunk;
+  const auto length = whole ? shape.message + padded(payload.size()) : payload.size();
+  const auto buffer = buffer_of(work);
+  const auto bytes = connection_.memory().subspan(buffer, length);
+  std::size_t position = 0;
+  if (whole) {
+    XdrWriter out{bytes};
+    put_reply(out, reply, nfs::Payload::inside);
+  } else {
+    std::copy(payload.begin(), payload.end(), bytes.begin());
+  }
+  work.use = {};  // of a long call
+  work.use = buffers_.begin(buffer, length);
+  buffers_.complete(work.use);
+  if (way == ReplyWay::write_chunk || way == ReplyWay::reply_chunk) {
+    const auto& target = whole ? *work.header.reply : work.header.writes.front();
+    for (auto request : requests_to(Operation::write, work.use.pieces(), buffer, length, target)) {
+      request.signaled = false;
+      request.more = true;
+      connection_.post(request);
+    }
+    if (whole)
+      header.reply = used_of(*work.header.reply, length);
+    else
+      header.writes.front() = used_of(work.header.writes.front(), length);
+  } else {
+    if (!whole) {
+      std::array<std::byte, kMostMessage> scratch;
+      XdrWriter out{scratch};
+      position = put_reply(out, reply, nfs::Payload::elsewhere);
+    }
+    for (const auto& segment : chunk_of(connection_, work.use.pieces(), length, options_.segment))
+      header.reads.push_back({static_cast<std::uint32_t>(position), segment});
+    work.done = false;
+    work.since = observe::raw_time();
+  }
+  if (whole) header.kind = HeaderKind::nomsg;
+  send_reply(work, std::move(header), whole ? nullptr : &reply, nfs::Payload::elsewhere);
+}
+
+void RdmaServer::send_reply(Work& work, Header header, const ServerReply* message, nfs::Payload where) {
+  if (sends_.full()) throw std::runtime_error("the adapter holds more replies than calls were granted");
+  header.credits = static_cast<std::uint32_t>(options_.credits);
+  const auto offset = sends_.take();
+  const auto bytes = connection_.memory().subspan(offset, options_.threshold);
+  auto length = encode(bytes, header);
+  if (message != nullptr) {
+    XdrWriter out{bytes.subspan(length)};
+    put_reply(out, *message, where);
+    length += out.size();
+  }
+  // The call's bytes are not needed any more, and the client may send the next as soon as it has the reply.
+  give_back_receive(work);
+  work.state = Work::State::replying;
+  sending_.emplace_back(static_cast<std::size_t>(&work - works_.data()));
+  connection_.post({.operation = Operation::send, .local = offset, .length = length});
+  answered_ = true;
+}
+
+// The call's chunks cannot be what it says.
+void RdmaServer::refuse(Work& work) {
+  ++counters_.errors;
+  send_reply(work, {.xid = work.header.xid, .kind = HeaderKind::error}, nullptr, nfs::Payload::inside);
+}
+
+void RdmaServer::send_error(std::uint32_t xid, WireFault fault) {
+  ++counters_.errors;
+  const auto offset = sends_.take();
+  const auto bytes = connection_.memory().subspan(offset, options_.threshold);
+  const auto length = encode(
+      bytes,
+      {.xid = xid, .credits = static_cast<std::uint32_t>(options_.credits), .kind = HeaderKind::error, .fault = fault});
+  sending_.emplace_back();
+  connection_.post({.operation = Operation::send, .local = offset, .length = length});
+  answered_ = true;
+}
+
+void RdmaServer::give_back_receive(Work& work) {
+  if (!work.holds_receive) return;
+  work.holds_receive = false;
+  post_receive(work.receive);
+}
+
+void RdmaServer::post_receive(std::size_t offset) {
+  connection_.post_receive(offset, options_.threshold);
+  receives_.push_back(offset);
+}
+
+void RdmaServer::finish_if_through(Work& work) {
+  if (!work.sent) return;
+  if (!work.done) {
+    work.state = Work::State::exposed;
+    return;
+  }
+  work.use = {};
+  work.state = Work::State::free;
+  buffers_.tidy();
+}
+
+}  // namespace longhaul::workloads::rpc

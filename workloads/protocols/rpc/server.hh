@@ -1,0 +1,101 @@
+// The server's end of RPC over RDMA on one connection: takes calls, moves their chunks, answers. Driven by advance().
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "observe/clock.hh"
+#include "workloads/harness/loop.hh"
+#include "workloads/protocols/rpc/call.hh"
+#include "workloads/protocols/rpc/options.hh"
+#include "workloads/protocols/rpc/reads.hh"
+#include "workloads/protocols/rpc/sends.hh"
+#include "workloads/protocols/rpc/wire.hh"
+#include "workloads/protocols/strategy.hh"
+
+namespace longhaul::workloads::rpc {
+
+/// What a server did, since reset().
+struct ServerCounters {
+  std::uint64_t calls = 0;
+  std::uint64_t reads = 0;       ///< RDMA reads of chunks
+  std::uint64_t most_reads = 0;  ///< under way at a time
+  Nanoseconds blocked{};         ///< of its threads, waiting for RDMA reads
+  Nanoseconds exposed{};         ///< for which its buffers were open to the peer, all buffers together
+  std::uint64_t exposures = 0;
+  std::uint64_t errors = 0;  ///< calls that were answered with an error of RPC over RDMA
+};
+
+class RdmaServer final : public Lane {
+ public:
+  RdmaServer(Connection& connection, const Options& options, MemoryStore& store);
+  RdmaServer(const RdmaServer&) = delete;
+  RdmaServer& operator=(const RdmaServer&) = delete;
+
+  void start() override {}
+  /// Throws std::runtime_error where the client sends more than it was granted, or another protocol.
+  bool advance() override;
+  Waitable& waitable() override { return connection_; }
+  void reset() override;
+
+  const ServerCounters& counters() const { return counters_; }
+  std::optional<registration::ExecutorCounters> registrations() const { return buffers_.counters(); }
+  /// Buffers that the client has not given back by RDMA_DONE.
+  std::size_t withheld() const;
+
+ private:
+  // A call from when it is begun until nothing of it is under way.
+  struct Work {
+    enum class State { free, reading, replying, exposed } state = State::free;
+    Header header;
+    ServerCall call;
+    std::size_t receive = 0;  // where the call came
+    bool holds_receive = false;
+    bool sent = false;  // the adapter is through with the reply
+    bool done = false;  // RDMA_DONE came, or nothing was offered
+    Buffers::Use use;
+    std::size_t reads_left = 0;
+    observe::RawTime since;
+  };
+  struct Received {
+    std::size_t offset;
+    std::size_t length;
+    DecodedHeader decoded;
+  };
+
+  std::size_t buffer_of(const Work& work) const;
+  void receive(std::size_t length);
+  void dispatch();
+  void begin(Work& work, Received received);
+  void fetch(Work& work, const Chunk& chunk);
+  void post_reads();
+  void fetched(Work& work);
+  void answer(Work& work);
+  void send_reply(Work& work, Header header, const ServerReply* message, nfs::Payload where);
+  void refuse(Work& work);
+  void send_error(std::uint32_t xid, WireFault fault);
+  void give_back_receive(Work& work);
+  void post_receive(std::size_t offset);
+  void take_back(std::uint32_t xid);
+  void finish_if_through(Work& work);
+  std::size_t reading() const;
+
+  Connection& connection_;
+  Options options_;
+  MemoryStore& store_;
+  Layout layout_;
+  Buffers buffers_;
+  SendRing sends_;
+  std::deque<std::size_t> receives_;  // posted, in order
+  std::deque<Received> waiting_;      // calls without a thread
+  // With the adapter. Each kind completes in its order; over siw a message may be through before a read that was posted
+  // earlier.
+  ReadQueue reads_;                                 // of works
+  std::deque<std::optional<std::size_t>> sending_;  // works whose reply it is; none: an error
+  std::vector<Work> works_;
+  ServerCounters counters_;
+  bool answered_ = false;
+};
+
+}  // namespace longhaul::workloads::rpc

@@ -1,0 +1,92 @@
+// RPC over sockets (RFC 5531, section 11): the same calls, payloads inside, marked as records of a stream.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "workloads/harness/loop.hh"
+#include "workloads/protocols/rpc/call.hh"
+#include "workloads/protocols/rpc/client.hh"
+#include "workloads/protocols/rpc/credits.hh"
+#include "workloads/protocols/rpc/options.hh"
+
+namespace longhaul::workloads::rpc {
+
+/// Takes records off a stream, one after another. A record in several fragments is refused: neither end makes them.
+class RecordReader {
+ public:
+  /// Records of at most `most` bytes, received at `offset` of the connection's memory.
+  RecordReader(Connection& connection, std::size_t offset, std::size_t most);
+
+  /// A receive is complete. The record, where it is whole; it stays in place until next().
+  std::span<const std::byte> received();
+  /// Awaits the next record.
+  void next();
+
+ private:
+  Connection& connection_;
+  std::size_t offset_;
+  std::size_t most_;
+  std::size_t length_ = 0;  // of the record; 0: its mark is awaited
+};
+
+class StreamServer final : public Lane {
+ public:
+  StreamServer(Connection& connection, const Options& options, MemoryStore& store);
+
+  void start() override {}
+  bool advance() override;
+  Waitable& waitable() override { return connection_; }
+
+ private:
+  void answer(std::span<const std::byte> record);
+
+  Connection& connection_;
+  MemoryStore& store_;
+  Layout layout_;
+  RecordReader records_;
+};
+
+class StreamClient final : public Client {
+ public:
+  StreamClient(Connection& connection, const Options& options);
+
+  void start(std::size_t thread) override;
+  void progress() override;
+  bool done(std::size_t thread) const override { return !calls_[thread].under_way; }
+  void reset() override { stalls_before_ = credits_.stalls(); }
+  Waitable& waitable() override { return connection_; }
+  double ceiling(Nanoseconds round_trip) const override {
+    return rpc::ceiling({.threads = options_.threads, .credits = options_.credits}, {}, ReplyWay::inside, round_trip);
+  }
+  double trips() const override { return 2; }
+  std::uint64_t stalls() const override { return credits_.stalls() - stalls_before_; }
+  std::optional<registration::ExecutorCounters> registrations() const override { return std::nullopt; }
+  /// Every READ is compared where it lies: only the last ones' ends are.
+  void verify_last() const override {}
+
+ private:
+  struct Call {
+    bool under_way = false;
+    ClientCall operation;
+    std::uint64_t number = 0;
+  };
+  void send_ready();
+  void send_call(std::size_t thread);
+  void take(std::span<const std::byte> record);
+
+  Connection& connection_;
+  Options options_;
+  Layout layout_;
+  RecordReader records_;
+  Credits credits_;
+  std::vector<Call> calls_;
+  std::deque<std::size_t> ready_;
+  std::unordered_map<std::uint32_t, std::size_t> by_xid_;
+  std::uint32_t next_xid_ = 1;
+  std::uint64_t stalls_before_ = 0;
+};
+
+}  // namespace longhaul::workloads::rpc

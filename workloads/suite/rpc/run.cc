@@ -1,0 +1,141 @@
+#include "workloads/suite/rpc/run.hh"
+
+#include <memory>
+
+#include "workloads/protocols/rpc/client.hh"
+#include "workloads/protocols/rpc/server.hh"
+#include "workloads/protocols/rpc/stream.hh"
+#include "workloads/protocols/stream.hh"
+
+namespace longhaul::workloads::rpc {
+namespace {
+
+constexpr std::size_t kEntries = 65536;  // of the directory: more than a READDIR gives
+
+nfs::Procedure procedure_of(const std::string& word) {
+  if (word == "null") return nfs::Procedure::null;
+  if (word == "write") return nfs::Procedure::write;
+  if (word == "readdir") return nfs::Procedure::readdir;
+  return word == "readlink" ? nfs::Procedure::readlink : nfs::Procedure::read;
+}
+
+Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
+  const auto number = [&](const char* name) {
+    return static_cast<std::size_t>(integer(parameters, spec.parameters, name));
+  };
+  const auto word = [&](const char* name) { return text(parameters, spec.parameters, name); };
+  return {.procedure = procedure_of(word("procedure")),
+          .design = design_of(word("design")),
+          .size = number("size"),
+          .threads = number("threads"),
+          .credits = number("credits"),
+          .threshold = number("inline"),
+          .segment = number("segment"),
+          .ord = number("ord"),
+          .server_threads = number("server_threads"),
+          .blocking = word("serving") == "blocking",
+          .client_buffers = strategy_of(spec, parameters, transport),
+          .server_buffers = {.strategy = word("server_buffers")}};
+}
+
+Options options_of(const PairedSession& session) {
+  return options_of(session.spec(), session.parameters(), session.transport());
+}
+
+Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
+                             Role role) {
+  const auto options = options_of(spec, parameters, transport);
+  if (options.procedure == nfs::Procedure::readlink && options.size > nfs::kMostPath)
+    return wrong_input("--size {}: a path that READLINK gives has at most {} bytes", options.size, nfs::kMostPath);
+  auto plan = plan_of(options, role, offers(transport, Capability::stream));
+  if (!plan) return plan;
+  adapt(*plan, spec, parameters, transport);
+  plan->reads = static_cast<std::uint8_t>(integer(parameters, spec.parameters, "ord"));
+  return plan;
+}
+
+bool moves_payload(nfs::Procedure procedure) {
+  return procedure == nfs::Procedure::read || procedure == nfs::Procedure::write;
+}
+
+// Counts the payload of calls that are done.
+class CountedLane final : public Lane {
+ public:
+  CountedLane(Client& client, std::size_t thread, std::size_t bytes, stream::Meter& meter)
+      : lane_(client, thread), bytes_(bytes), meter_(meter) {}
+  void start() override { lane_.start(); }
+  bool advance() override {
+    if (!lane_.advance()) return false;
+    meter_.count(bytes_, observe::raw_time());
+    return true;
+  }
+  void reset() override {
+    meter_.reset();
+    lane_.reset();
+  }
+  Waitable& waitable() override { return lane_.waitable(); }
+
+ private:
+  CallLane lane_;
+  std::size_t bytes_;
+  stream::Meter& meter_;
+};
+
+std::unique_ptr<Client> make_client(const PairedSession& session, const Options& options) {
+  auto& connection = *session.connections().front();
+  if (session.streams()) return std::make_unique<StreamClient>(connection, options);
+  return std::make_unique<RdmaClient>(connection, options);
+}
+
+std::map<std::string, Metric> client(ClientSession& session) {
+  const auto options = options_of(session);
+  const auto caller = make_client(session, options);
+  stream::Meter meter;
+  Lanes lanes;
+  for (std::size_t thread = 0; thread < options.threads; ++thread)
+    lanes.push_back(std::make_unique<CountedLane>(*caller, thread, options.size, meter));
+  const auto samples = session.measure(lanes, {});
+  caller->verify_last();
+  const auto count = samples.front().histogram.count();
+  std::map<std::string, Metric> metrics{{"operation", to_metric(samples.front())},
+                                        {"trips", to_metric(caller->trips(), count)},
+                                        {"credit_stalls", to_metric(static_cast<double>(caller->stalls()), count)}};
+  if (moves_payload(options.procedure)) {
+    metrics["throughput"] = to_metric(meter.rate(), meter.arrivals());
+    metrics["ceiling"] = to_metric(8 * static_cast<double>(options.size) * caller->ceiling(session.round_trip()), 1);
+  }
+  if (const auto counters = caller->registrations()) metrics.merge(registration_metrics(*counters, counters->requests));
+  return metrics;
+}
+
+double mean(Nanoseconds all, std::uint64_t count) {
+  return count == 0 ? 0 : static_cast<double>(all.count()) / static_cast<double>(count);
+}
+
+std::map<std::string, Metric> server(ServerSession& session) {
+  const auto options = options_of(session);
+  auto& connection = *session.connections().front();
+  MemoryStore store{options.file_size(), options.procedure == nfs::Procedure::readdir ? kEntries : 1,
+                    options.procedure == nfs::Procedure::readlink ? options.size : 1};
+  Lanes lanes;
+  if (session.streams()) {
+    lanes.push_back(std::make_unique<StreamServer>(connection, options, store));
+    session.serve(lanes, false);
+    return {};
+  }
+  auto lane = std::make_unique<RdmaServer>(connection, options, store);
+  const auto& counters = lane->counters();
+  lanes.push_back(std::move(lane));
+  session.serve(lanes, false);
+  return {{"blocked", to_metric(mean(counters.blocked, counters.calls), counters.calls)},
+          {"reads_under_way", to_metric(static_cast<double>(counters.most_reads), counters.calls)},
+          {"reachable", to_metric(mean(counters.exposed, counters.calls), counters.calls)}};
+}
+
+}  // namespace
+
+Runner runner() {
+  return {.workload = "rpc", .plan = plan, .client = client, .server = server};
+}
+
+}  // namespace longhaul::workloads::rpc

@@ -1,0 +1,167 @@
+#include "workloads/suite/rpc/spec.hh"
+
+#include "workloads/suite/parameters.hh"
+
+namespace longhaul::workloads::rpc {
+namespace {
+
+constexpr const char* kRead = "read";
+constexpr const char* kReadWrite = "read-write";
+constexpr std::int64_t kThreshold = 4096;
+constexpr std::int64_t kSegment = std::int64_t{1} << 20;
+constexpr std::int64_t kOrd = 16;
+// Bytes that a message has beside its payload, header included: a call of WRITE, a reply of READ.
+constexpr std::int64_t kWriteOverhead = 128;
+constexpr std::int64_t kReplyOverhead = 156;
+
+std::vector<Capability> needs(const Parameters& parameters) {
+  if (streams(parameters)) return {Capability::stream};
+  return {Capability::send_receive, Capability::write, Capability::read, Capability::registration};
+}
+
+// One-way trips until the client has its result (docs/rpc.md).
+std::int64_t trips(const Parameters& parameters) {
+  if (streams(parameters)) return 2;
+  const auto number = [&](const char* name, std::int64_t fallback) { return integer_of(parameters, name, fallback); };
+  const auto procedure = choice_of(parameters, "procedure", kRead);
+  const auto size = number("size", 4096);
+  const auto segments = (size + number("segment", kSegment) - 1) / number("segment", kSegment);
+  const auto rows = (segments + number("ord", kOrd) - 1) / number("ord", kOrd);
+  if (procedure == "null") return 2;
+  if (procedure == "write") return size + kWriteOverhead > number("inline", kThreshold) ? 2 + 2 * rows : 2;
+  if (choice_of(parameters, "design", kReadWrite) == kReadWrite) return 2;
+  return size + kReplyOverhead > number("inline", kThreshold) ? 2 + 2 * rows : 2;
+}
+
+std::optional<double> predict(const Parameters& parameters) {
+  const auto one_way = delays_of(parameters).round_trip() / 2;
+  if (one_way == 0) return std::nullopt;
+  return one_way * static_cast<double>(trips(parameters));
+}
+
+ParameterSpec count(const char* name, std::int64_t fallback, std::int64_t most, const char* help,
+                    std::optional<Capability> needed) {
+  return {.name = name,
+          .kind = Kind::count,
+          .help = help,
+          .fallback = Value{fallback},
+          .min = 1,
+          .max = most,
+          .choices = {},
+          .needs = needed};
+}
+
+std::vector<ParameterSpec> parameters() {
+  constexpr auto kChunks = Capability::registration;
+  auto size = size_parameter(4096);
+  size.help = "READ, WRITE: bytes of the file; READDIR: of the result; READLINK: of the path";
+  size.min = 256;
+  size.max = std::int64_t{1} << 20;
+  std::vector<ParameterSpec> all{
+      std::move(size),
+      {.name = "procedure",
+       .kind = Kind::choice,
+       .help = "of NFS version 3: null, read, write, readdir or readlink",
+       .fallback = Value{kRead},
+       .choices = {"null", kRead, "write", "readdir", "readlink"}},
+      {.name = "design",
+       .kind = Kind::choice,
+       .help = "long replies: read-write, the server writes into memory that the call offers; read-read, the server "
+               "offers memory, which the client reads and gives back",
+       .fallback = Value{kReadWrite},
+       .choices = {kReadWrite, "read-read"},
+       .needs = kChunks},
+      count("threads", 1, 128, "of the client, on one connection: each has one call under way", std::nullopt),
+      count("credits", 32, 512, "calls under way that the server grants", std::nullopt),
+      {.name = "inline",
+       .kind = Kind::size,
+       .help = "bytes of the largest message that is sent, header included; what does not fit moves by chunks",
+       .fallback = Value{kThreshold},
+       .min = 1024,
+       .max = 65536,
+       .choices = {},
+       .needs = kChunks},
+      {.name = "segment",
+       .kind = Kind::size,
+       .help = "bytes of one segment of a chunk at the most: each is an RDMA operation of its own",
+       .fallback = Value{kSegment},
+       .min = 4096,
+       .max = kSegment,
+       .choices = {},
+       .needs = kChunks},
+      count("ord", kOrd, 128, "RDMA reads that either end may have under way; providers may round it up", kChunks),
+      count("server_threads", 8, 512, "calls that the server works at, while each waits for its RDMA reads", kChunks),
+      {.name = "serving",
+       .kind = Kind::choice,
+       .help = "blocking: a server thread waits for its RDMA reads, as Linux's does; asynchronous: it does not",
+       .fallback = Value{"blocking"},
+       .choices = {"blocking", "asynchronous"},
+       .needs = kChunks},
+      {.name = "server_buffers",
+       .kind = Kind::choice,
+       .help = "preregistered: a pool that is registered once (the paper's server cache); each-time: registered for "
+               "each call",
+       .fallback = Value{"preregistered"},
+       .choices = {"preregistered", "each-time"},
+       .needs = kChunks}};
+  for (auto& parameter : strategy_parameters()) all.push_back(std::move(parameter));
+  return with_harness(std::move(all));
+}
+
+std::vector<MetricSpec> metrics() {
+  std::vector<MetricSpec> all{
+      {.name = "operation",
+       .unit = "ns",
+       .better = Better::lower,
+       .help = "from the call until its thread has the result, buffers registered and given back"},
+      {.name = "throughput",
+       .unit = "bit/s",
+       .better = Better::higher,
+       .help = "payload of READ and WRITE, over all threads"},
+      {.name = "ceiling",
+       .unit = "bit/s",
+       .better = Better::neither,
+       .help = "what threads, credits, ord and waiting server threads may have under way at a time / round trip"},
+      {.name = "trips",
+       .unit = "1",
+       .better = Better::neither,
+       .help = "one-way trips of an operation, by the chunks that it really had"},
+      {.name = "credit_stalls",
+       .unit = "1",
+       .better = Better::lower,
+       .help = "how often a call had to wait until the server granted it",
+       .detail = true},
+      {.name = "blocked",
+       .unit = "ns",
+       .better = Better::lower,
+       .help = "mean time for which a call kept a thread of the server waiting for RDMA reads",
+       .detail = true},
+      {.name = "reads_under_way",
+       .unit = "1",
+       .better = Better::neither,
+       .help = "RDMA reads that the server had asked for at a time, at the most",
+       .detail = true},
+      {.name = "reachable",
+       .unit = "ns",
+       .better = Better::lower,
+       .help = "mean time for which a call left a buffer of the server open to its client",
+       .detail = true}};
+  return with_strategy(std::move(all));
+}
+
+}  // namespace
+
+WorkloadSpec spec() {
+  return {
+      .name = "rpc",
+      .summary = "NFS calls by RPC over RDMA (RFC 8166), Read-Write and Read-Read, or by RPC over sockets",
+      .parameters = parameters(),
+      .metrics = metrics(),
+      .roles = {Role::client, Role::server},
+      .needs = needs,
+      .plot_axis = "delay",
+      .predict = predict,
+  };
+}
+
+}  // namespace longhaul::workloads::rpc
