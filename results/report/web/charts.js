@@ -76,7 +76,7 @@ function lineAlong(one, x, y, {place, metric, theory}) {
 const tipTable = (head, columns, rows) => `<div class="tip"><div class="head">${escaped(head)}</div><table><tr><th></th>${columns.map(c => `<th>${c}</th>`).join('')}</tr>${
   rows.map(row => `<tr><td>${row[0]}</td>${row.slice(1).map(cell => `<td class="number">${cell}</td>`).join('')}</tr>`).join('')}</table></div>`;
 const swatch = style => `<svg class="swatch" width="30" height="12" aria-hidden="true"><line x1="1" y1="6" x2="29" y2="6" stroke="${style.colour}" stroke-width="2.4" ${
-  Array.isArray(style.dash) ? `stroke-dasharray="${style.dash.join(' ')}"` : ''}/>${
+  Array.isArray(style.dash) ? `stroke-dasharray="${style.dash.map(length => length * 0.4).join(' ')}"` : ''}/>${
   style.hollow ? `<path d="M15 1.5 19.5 6 15 10.5 10.5 6z" fill="${css('--page')}" stroke="${style.colour}" stroke-width="1.7"/>`
     : `<circle cx="15" cy="6" r="3.6" fill="${style.colour}"/>`}</svg>`;
 const bounds = (metric, unit) => metric.low === undefined ? 'too few runs' : `${inUnit(metric.low, unit)} – ${inUnit(metric.high, unit)}`;

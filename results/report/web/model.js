@@ -84,6 +84,12 @@ const lonely = unique(data.cells.filter(isAlone).map(seriesKey));
 const challengers = unique(data.cells.map(cell => cell.transport).filter(name => name && !data.transports[name]?.baseline));
 const ops = unique(data.cells.filter(cell => cell.op).map(cell => cell.op));
 
+// The ways in which a workload was run over one link: by operation, and by what only such a transport has (design, strategy).
+const wayOf = cell => `${cell.op || ''}|${cell.variant || ''}`;
+const ways = {};
+for (const cell of data.cells.filter(cell => cell.transport && !data.transports[cell.transport]?.baseline))
+  ways[cell.workload] = unique([...(ways[cell.workload] || []), wayOf(cell)]);
+
 // Okabe and Ito's palette, which readers with any kind of colour vision tell apart; a pair shares its hue, line style and
 // marker tell RDMA from sockets without any colour.
 const HUES = {
@@ -104,13 +110,14 @@ function styleOf(cell) {
   if (isAlone(cell)) return styleAlone(cell);
   const hue = HUES[theme()][Math.max(0, owners.indexOf(ownerOf(cell))) % HUES.light.length];
   const sockets = transportOf(cell).baseline === true;
-  // A third transport on the same link has its marker and dash behind those of the operations.
-  const op = Math.max(0, ops.indexOf(cell.op)) + (sockets ? 0 : challengers.indexOf(cell.transport) * Math.max(1, ops.length));
+  // A third transport on the same link has its marker and dash behind those of the others.
+  const own = ways[cell.workload] || [];
+  const way = Math.max(0, own.indexOf(wayOf(cell))) + (sockets ? 0 : challengers.indexOf(cell.transport) * Math.max(1, own.length));
   return {
     colour: hue[sockets ? 1 : 0],
-    dash: sockets ? [6, 4] : op === 0 ? 'solid' : [14, 3 + op],
+    dash: sockets ? [6, 4] : way === 0 ? 'solid' : [14, 3 + way],
     hollow: sockets,
-    marker: sockets ? 'diamond' : MARKERS[op % MARKERS.length],
+    marker: sockets ? 'diamond' : MARKERS[way % MARKERS.length],
     size: sockets ? 9 : 7,
   };
 }

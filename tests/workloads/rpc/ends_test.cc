@@ -233,7 +233,7 @@ TEST(RpcFaultTest, MoreCallsThanWereGrantedEndTheConnection) {
     flood();
     FAIL() << "it was served";
   } catch (const std::runtime_error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("is one more than the 2 that the client was granted"));
+    EXPECT_THAT(error.what(), HasSubstr("call 0x00000007 is one more than the 2 that the client was granted"));
   }
   EXPECT_EQ(peer.table.server->withheld(), 4U) << "all buffers, and no more";
 }

@@ -101,7 +101,9 @@ TEST(WireTest, SegmentsThatCannotBeAreRefused) {
   header = rich();
   header.writes[0] = {{9, 100, 1000}, {9, 100, 1099}};
   EXPECT_THAT(refused(bytes_of(header)), HasSubstr("segments of a write chunk overlap"));
-  header.writes[0][1].handle = 10;
+  header.writes[0][1].offset = 1100;
+  EXPECT_EQ(refused(bytes_of(header)), "accepted") << "one behind the other";
+  header.writes[0][1] = {10, 100, 1099};
   EXPECT_EQ(refused(bytes_of(header)), "accepted") << "of another region";
   EXPECT_THAT(refused(bytes_of({5, 1, 0, 0, 0, 1, 0xffffffff})), HasSubstr("segments"));
   header = {.xid = 1, .reads = std::vector<ReadSegment>(kMostWireSegments + 1, {0, {1, 1, 0}})};
