@@ -223,6 +223,24 @@ TEST(RpcFaultTest, AReplyLongerThanTheChunkIsAnError) {
   EXPECT_EQ(peer.answer().kind, HeaderKind::error) << "no chunk at all";
 }
 
+TEST(RpcFaultTest, AReplyLongerThanAnyBufferIsAnErrorInEitherDesign) {
+  for (const auto design : {Design::read_write, Design::read_read}) {
+    for (const auto procedure : {nfs::Procedure::read, nfs::Procedure::readdir}) {
+      Hostile peer{{.procedure = procedure, .design = design, .size = 8192}};
+      auto greedy = peer.table.options;
+      greedy.size = 30000;  // of a file of 32768
+      Header header;
+      if (design == Design::read_write && procedure == nfs::Procedure::read) header.writes = {{{1, 60000, 0}}};
+      if (design == Design::read_write && procedure == nfs::Procedure::readdir) header.reply = Chunk{{1, 60000, 0}};
+      peer.call(greedy, {.xid = 5}, header);
+      const auto answer = peer.answer();
+      EXPECT_EQ(answer.kind, HeaderKind::error);
+      EXPECT_EQ(answer.xid, 5U);
+      EXPECT_EQ(peer.table.server->withheld(), 0U) << "nothing was offered";
+    }
+  }
+}
+
 TEST(RpcFaultTest, MoreCallsThanWereGrantedEndTheConnection) {
   Hostile peer{{.procedure = nfs::Procedure::read, .design = Design::read_read, .size = 8192, .credits = 2}};
   // Their replies are never acknowledged by RDMA_DONE, so their buffers stay taken.

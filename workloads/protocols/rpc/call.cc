@@ -12,7 +12,6 @@ constexpr std::size_t kReplyHeader = 24;  // accepted, without a verifier
 constexpr std::size_t kStatus = 4;
 constexpr std::size_t kPostAttributes = 4 + nfs::kAttributesSize;
 constexpr std::size_t kChange = 2 * 4 + 24 + nfs::kAttributesSize;  // wcc_data of any server
-constexpr std::size_t kReplyScratch = std::size_t{2} << 20;
 
 // The owner: AUTH_SYS as a kernel's client would send it.
 SystemCredential credential() {
@@ -180,13 +179,6 @@ std::size_t put_reply(XdrWriter& out, const ServerReply& reply, nfs::Payload whe
       nfs::put(out, reply.link);
       break;
   }
-  return out.size();
-}
-
-std::size_t message_size(const ServerReply& reply) {
-  static thread_local std::vector<std::byte> scratch(kReplyScratch);
-  XdrWriter out{scratch};
-  put_reply(out, reply, nfs::Payload::elsewhere);
   return out.size();
 }
 

@@ -56,8 +56,6 @@ struct ServerReply {
 ServerReply execute(MemoryStore& store, const ServerCall& call);
 /// Returns the position of the payload.
 std::size_t put_reply(XdrWriter& out, const ServerReply& reply, nfs::Payload where);
-/// Bytes that put_reply() writes with the payload elsewhere.
-std::size_t message_size(const ServerReply& reply);
 
 /// What a reply says of the client's operation, after its results were compared with what they should be.
 struct ClientReply {

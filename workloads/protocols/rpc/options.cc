@@ -5,25 +5,20 @@
 namespace longhaul::workloads::rpc {
 namespace {
 
-constexpr std::size_t kPage = 4096;
 constexpr std::size_t kSpareReceives = 4;    // an error, and RDMA_DONEs that overtake the replies' end
 constexpr std::size_t kMostPieces = 64;      // RDMA requests of one call
 constexpr std::size_t kMostRequests = 8192;  // of the send queue
 
-std::size_t pages(std::size_t bytes) {
-  return (bytes + kPage - 1) / kPage * kPage;
-}
-
 }  // namespace
 
 Layout::Layout(const Options& options, Role role, bool stream)
-    : stride(stream ? pages(options.size + 2 * kMostMessage) : (options.threshold + 63) / 64 * 64),
+    : stride(stream ? whole_pages(options.size + 2 * kMostMessage) : (options.threshold + 63) / 64 * 64),
       out(0),
       out_slots(2 * options.credits + kSpareReceives),
       in(0),
       in_slots(2 * options.credits + kSpareReceives),
       buffers(0),
-      buffer_stride(pages(options.size + kMostMessage)),
+      buffer_stride(whole_pages(options.size + kMostMessage)),
       // A server's buffer is in use until its reply is acknowledged; the client's next call may be there before.
       buffer_slots(role == Role::client ? options.threads : 2 * options.credits),
       total(0) {
@@ -33,8 +28,8 @@ Layout::Layout(const Options& options, Role role, bool stream)
     in_slots = 1;
     buffer_slots = 0;
   }
-  in = out + pages(out_slots * stride);
-  buffers = in + pages(in_slots * stride);
+  in = out + whole_pages(out_slots * stride);
+  buffers = in + whole_pages(in_slots * stride);
   total = buffers + buffer_slots * buffer_stride;
 }
 

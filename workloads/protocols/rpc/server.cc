@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <stdexcept>
 
 #include "workloads/protocols/rpc/chunks.hh"
@@ -18,7 +19,8 @@ RdmaServer::RdmaServer(Connection& connection, const Options& options, MemorySto
       buffers_(connection, options.server_buffers),
       sends_(layout_.out, layout_.stride, layout_.out_slots),
       reads_(options.ord),
-      works_(layout_.buffer_slots) {
+      works_(layout_.buffer_slots),
+      message_(layout_.buffer_stride) {
   for (std::size_t i = 0; i < layout_.in_slots; ++i) receives_.push_back(layout_.in + i * layout_.stride);
 }
 
@@ -74,7 +76,10 @@ void RdmaServer::receive(std::size_t length) {
   auto decoded = decode_header(connection_.memory().subspan(offset, length), Sender::client);
   if (!decoded || decoded->header.kind == HeaderKind::done || decoded->header.kind == HeaderKind::error) {
     post_receive(offset);
-    if (!decoded && decoded.error().xid) send_error(*decoded.error().xid, decoded.error().fault);
+    if (!decoded && decoded.error().xid) {
+      ++counters_.errors;
+      send(error_to(*decoded.error().xid, decoded.error().fault), {}, {}, std::nullopt);
+    }
     if (decoded && decoded->header.kind == HeaderKind::done) take_back(decoded->header.xid);
     return;
   }
@@ -112,7 +117,6 @@ void RdmaServer::begin(Work& work, Received received) {
   work = {};
   work.header = std::move(received.decoded.header);
   work.receive = received.offset;
-  work.holds_receive = true;
   work.done = true;
   const auto& reads = work.header.reads;
   const bool long_call = work.header.kind == HeaderKind::nomsg;
@@ -144,7 +148,6 @@ void RdmaServer::fetch(Work& work, const Chunk& chunk) {
   auto requests = requests_to(Operation::read, work.use.pieces(), buffer_of(work), length, chunk);
   work.reads_left = requests.size();
   work.since = observe::raw_time();
-  counters_.reads += requests.size();
   reads_.add(std::move(requests), static_cast<std::size_t>(&work - works_.data()));
   post_reads();
 }
@@ -172,32 +175,28 @@ void RdmaServer::fetched(Work& work) {
 void RdmaServer::answer(Work& work) {
   const auto reply = execute(store_, work.call);
   const auto payload = reply.payload();
+  XdrWriter out{message_};
+  const auto position = put_reply(out, reply, nfs::Payload::elsewhere);
+  const auto message = std::span<const std::byte>{message_}.first(out.size());
   Header header{.xid = work.header.xid, .credits = static_cast<std::uint32_t>(options_.credits)};
   header.writes = work.header.writes;
   for (auto& chunk : header.writes) chunk = used_of(std::move(chunk), 0);
   if (work.header.reply) header.reply = used_of(*work.header.reply, 0);
-  ReplyShape shape{.message = message_size(reply), .payload = payload.size()};
+  ReplyShape shape{.message = message.size(), .payload = payload.size()};
   if (!work.header.writes.empty()) shape.write_room = length_of(work.header.writes.front());
   if (work.header.reply) shape.reply_room = length_of(*work.header.reply);
   shape.header = encoded_size(header);
   const auto way = plan_reply(options_.design, shape, options_.threshold);
-  if (way == ReplyWay::too_long) return refuse(work);
-  if (way == ReplyWay::inside) {
-    send_reply(work, std::move(header), &reply, nfs::Payload::inside);
-    return;
-  }
   // The bytes that move by RDMA, in a buffer of ours: the payload, or the whole reply.
   const bool whole = way == ReplyWay::reply_chunk || way == ReplyWay::long_read_chunk;
-  const auto length = whole ? shape.message + padded(payload.size()) : payload.size();
+  const auto length = whole ? message.size() + padded(payload.size()) : payload.size();
+  // A client may ask for more than any buffer has room for.
+  if (way == ReplyWay::too_long || !out.good() || length > layout_.buffer_stride) return refuse(work);
+  if (way == ReplyWay::inside) return send_reply(work, header, message, payload);
   const auto buffer = buffer_of(work);
-  const auto bytes = connection_.memory().subspan(buffer, length);
-  std::size_t position = 0;
-  if (whole) {
-    XdrWriter out{bytes};
-    put_reply(out, reply, nfs::Payload::inside);
-  } else {
-    std::copy(payload.begin(), payload.end(), bytes.begin());
-  }
+  XdrWriter moved{connection_.memory().subspan(buffer, layout_.buffer_stride)};
+  if (whole) moved.fixed(message);
+  moved.fixed(payload);
   work.use = {};  // of a long call
   work.use = buffers_.begin(buffer, length);
   buffers_.complete(work.use);
@@ -213,61 +212,55 @@ void RdmaServer::answer(Work& work) {
     else
       header.writes.front() = used_of(work.header.writes.front(), length);
   } else {
-    if (!whole) {
-      std::array<std::byte, kMostMessage> scratch;
-      XdrWriter out{scratch};
-      position = put_reply(out, reply, nfs::Payload::elsewhere);
-    }
     for (const auto& segment : chunk_of(connection_, work.use.pieces(), length, options_.segment))
-      header.reads.push_back({static_cast<std::uint32_t>(position), segment});
+      header.reads.push_back({whole ? 0 : static_cast<std::uint32_t>(position), segment});
     work.done = false;
     work.since = observe::raw_time();
   }
   if (whole) header.kind = HeaderKind::nomsg;
-  send_reply(work, std::move(header), whole ? nullptr : &reply, nfs::Payload::elsewhere);
+  send_reply(work, header, whole ? std::span<const std::byte>{} : message, {});
 }
 
-void RdmaServer::send_reply(Work& work, Header header, const ServerReply* message, nfs::Payload where) {
-  if (sends_.full()) throw std::runtime_error("the adapter holds more replies than calls were granted");
-  header.credits = static_cast<std::uint32_t>(options_.credits);
-  const auto offset = sends_.take();
-  const auto bytes = connection_.memory().subspan(offset, options_.threshold);
-  auto length = encode(bytes, header);
-  if (message != nullptr) {
-    XdrWriter out{bytes.subspan(length)};
-    put_reply(out, *message, where);
-    length += out.size();
-  }
+void RdmaServer::send_reply(Work& work, const Header& header, std::span<const std::byte> message,
+                            std::span<const std::byte> payload) {
   // The call's bytes are not needed any more, and the client may send the next as soon as it has the reply.
   give_back_receive(work);
   work.state = Work::State::replying;
-  sending_.emplace_back(static_cast<std::size_t>(&work - works_.data()));
-  connection_.post({.operation = Operation::send, .local = offset, .length = length});
-  answered_ = true;
+  send(header, message, payload, static_cast<std::size_t>(&work - works_.data()));
 }
 
 // The call's chunks cannot be what it says.
 void RdmaServer::refuse(Work& work) {
   ++counters_.errors;
-  send_reply(work, {.xid = work.header.xid, .kind = HeaderKind::error}, nullptr, nfs::Payload::inside);
+  send_reply(work, error_to(work.header.xid, {}), {}, {});
 }
 
-void RdmaServer::send_error(std::uint32_t xid, WireFault fault) {
-  ++counters_.errors;
+Header RdmaServer::error_to(std::uint32_t xid, WireFault fault) const {
+  return {
+      .xid = xid, .credits = static_cast<std::uint32_t>(options_.credits), .kind = HeaderKind::error, .fault = fault};
+}
+
+void RdmaServer::send(const Header& header, std::span<const std::byte> message, std::span<const std::byte> payload,
+                      std::optional<std::size_t> work) {
+  if (sends_.full()) throw std::runtime_error("the adapter holds more replies than calls were granted");
   const auto offset = sends_.take();
   const auto bytes = connection_.memory().subspan(offset, options_.threshold);
-  const auto length = encode(
-      bytes,
-      {.xid = xid, .credits = static_cast<std::uint32_t>(options_.credits), .kind = HeaderKind::error, .fault = fault});
-  sending_.emplace_back();
-  connection_.post({.operation = Operation::send, .local = offset, .length = length});
+  const auto begins = encode(bytes, header);
+  XdrWriter out{bytes.subspan(begins)};
+  out.fixed(message);
+  out.fixed(payload);
+  if (!out.good())
+    throw std::runtime_error(
+        fmt::format("the reply to call {:#010x} does not fit behind {} bytes of segments", header.xid, begins));
+  sending_.push_back(work);
+  connection_.post({.operation = Operation::send, .local = offset, .length = begins + out.size()});
   answered_ = true;
 }
 
 void RdmaServer::give_back_receive(Work& work) {
-  if (!work.holds_receive) return;
-  work.holds_receive = false;
-  post_receive(work.receive);
+  if (!work.receive) return;
+  post_receive(*work.receive);
+  work.receive.reset();
 }
 
 void RdmaServer::post_receive(std::size_t offset) {

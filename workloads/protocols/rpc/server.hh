@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "observe/clock.hh"
@@ -19,7 +21,6 @@ namespace longhaul::workloads::rpc {
 /// What a server did, since reset().
 struct ServerCounters {
   std::uint64_t calls = 0;
-  std::uint64_t reads = 0;       ///< RDMA reads of chunks
   std::uint64_t most_reads = 0;  ///< under way at a time
   Nanoseconds blocked{};         ///< of its threads, waiting for RDMA reads
   Nanoseconds exposed{};         ///< for which its buffers were open to the peer, all buffers together
@@ -40,7 +41,6 @@ class RdmaServer final : public Lane {
   void reset() override;
 
   const ServerCounters& counters() const { return counters_; }
-  std::optional<registration::ExecutorCounters> registrations() const { return buffers_.counters(); }
   /// Buffers that the client has not given back by RDMA_DONE.
   std::size_t withheld() const;
 
@@ -50,10 +50,9 @@ class RdmaServer final : public Lane {
     enum class State { free, reading, replying, exposed } state = State::free;
     Header header;
     ServerCall call;
-    std::size_t receive = 0;  // where the call came
-    bool holds_receive = false;
-    bool sent = false;  // the adapter is through with the reply
-    bool done = false;  // RDMA_DONE came, or nothing was offered
+    std::optional<std::size_t> receive;  // where the call came, until its bytes are not needed any more
+    bool sent = false;                   // the adapter is through with the reply
+    bool done = false;                   // RDMA_DONE came, or nothing was offered
     Buffers::Use use;
     std::size_t reads_left = 0;
     observe::RawTime since;
@@ -72,9 +71,13 @@ class RdmaServer final : public Lane {
   void post_reads();
   void fetched(Work& work);
   void answer(Work& work);
-  void send_reply(Work& work, Header header, const ServerReply* message, nfs::Payload where);
+  void send_reply(Work& work, const Header& header, std::span<const std::byte> message,
+                  std::span<const std::byte> payload);
   void refuse(Work& work);
-  void send_error(std::uint32_t xid, WireFault fault);
+  Header error_to(std::uint32_t xid, WireFault fault) const;
+  /// `work`: whose reply it is.
+  void send(const Header& header, std::span<const std::byte> message, std::span<const std::byte> payload,
+            std::optional<std::size_t> work);
   void give_back_receive(Work& work);
   void post_receive(std::size_t offset);
   void take_back(std::uint32_t xid);
@@ -94,6 +97,7 @@ class RdmaServer final : public Lane {
   ReadQueue reads_;                                 // of works
   std::deque<std::optional<std::size_t>> sending_;  // works whose reply it is; none: an error
   std::vector<Work> works_;
+  std::vector<std::byte> message_;  // of the reply that is being made
   ServerCounters counters_;
   bool answered_ = false;
 };
