@@ -9,14 +9,6 @@
 #include "workloads/protocols/rpc/chunks.hh"
 
 namespace longhaul::workloads::rpc {
-namespace {
-
-bool has_payload(nfs::Procedure procedure) {
-  return procedure == nfs::Procedure::read || procedure == nfs::Procedure::write;
-}
-
-}  // namespace
-
 RdmaClient::RdmaClient(Connection& connection, const Options& options)
     : connection_(connection),
       options_(options),
@@ -25,7 +17,7 @@ RdmaClient::RdmaClient(Connection& connection, const Options& options)
       buffers_(connection, options.client_buffers),
       sends_(layout_.out, layout_.stride, layout_.out_slots),
       reads_(options.ord),
-      credits_(static_cast<std::uint32_t>(options.credits)),
+      caller_(options),
       calls_(options.threads) {
   if (plan_.long_call)
     throw std::runtime_error(fmt::format("calls of {} bytes do not fit into messages of {}: raise --inline",
@@ -35,7 +27,7 @@ RdmaClient::RdmaClient(Connection& connection, const Options& options)
 
 void RdmaClient::reset() {
   trips_ = finished_ = 0;
-  stalls_before_ = credits_.stalls();
+  caller_.reset();
   buffers_.reset();
 }
 
@@ -53,28 +45,25 @@ double RdmaClient::ceiling(Nanoseconds round_trip) const {
 }
 
 void RdmaClient::start(std::size_t thread) {
-  auto& call = calls_[thread];
-  call.state = Call::State::ready;
-  const auto record = thread * Options::kRecords + call.number++ % Options::kRecords;
-  call.operation = {.xid = next_xid_++, .offset = has_payload(options_.procedure) ? record * options_.size : 0};
-  ready_.push_back(thread);
+  calls_[thread].state = Call::State::under_way;
+  caller_.start(thread);
   send_ready();
 }
 
 void RdmaClient::send_ready() {
   for (; !dones_.empty() && !sends_.full(); dones_.pop_front()) send_done(dones_.front());
-  while (!ready_.empty() && !sends_.full() && credits_.take()) {
-    const auto thread = ready_.front();
-    ready_.pop_front();
-    send_call(thread);
+  while (!sends_.full()) {
+    const auto thread = caller_.next();
+    if (!thread) return;
+    send_call(*thread);
   }
 }
 
 void RdmaClient::send_call(std::size_t thread) {
   auto& call = calls_[thread];
-  call.plan = plan_;
-  Header header{.xid = call.operation.xid, .credits = credits_.wanted()};
-  if (options_.procedure == nfs::Procedure::write) fill_content(bytes_of(thread, options_.size), call.operation.offset);
+  const auto& operation = caller_.call(thread);
+  Header header{.xid = operation.xid, .credits = caller_.credits()};
+  if (options_.procedure == nfs::Procedure::write) fill_content(bytes_of(thread, options_.size), operation.offset);
   if (plan_.read_chunk || plan_.write_chunk || plan_.reply_chunk) {
     const auto length = options_.size + (plan_.reply_chunk ? kMostMessage : 0);
     call.use = buffers_.begin(buffer_of(thread), length);
@@ -94,19 +83,17 @@ void RdmaClient::send_call(std::size_t thread) {
   const auto begins = encoded_size(header);
   XdrWriter out{bytes.subspan(std::min(begins, bytes.size()))};
   const bool inside = !plan_.read_chunk;
-  const auto position = put_call(out, options_, call.operation,
+  const auto position = put_call(out, options_, operation,
                                  inside && options_.procedure == nfs::Procedure::write
                                      ? std::span<const std::byte>{bytes_of(thread, options_.size)}
                                      : std::span<const std::byte>{},
                                  inside ? nfs::Payload::inside : nfs::Payload::elsewhere);
   if (!out.good())
     throw std::runtime_error(fmt::format("{}: {} segments leave no room in messages of {} bytes: raise --inline",
-                                         name_of(options_.procedure, call.operation.xid), call.segments,
+                                         name_of(options_.procedure, operation.xid), call.segments,
                                          options_.threshold));
   for (auto& read : header.reads) read.position = static_cast<std::uint32_t>(position);
   encode(bytes, header);
-  call.state = Call::State::under_way;
-  by_xid_[call.operation.xid] = thread;
   post_message(offset, begins + out.size());
 }
 
@@ -144,12 +131,7 @@ void RdmaClient::receive(std::size_t offset, std::size_t length) {
   const auto decoded = decode_header(bytes, Sender::server);
   if (!decoded) throw std::runtime_error(decoded.error().message);
   const auto& header = decoded->header;
-  const auto found = by_xid_.find(header.xid);
-  if (found == by_xid_.end())
-    throw std::runtime_error(fmt::format("a reply came to call {:#010x}, of which none is under way", header.xid));
-  const auto thread = found->second;
-  by_xid_.erase(found);
-  credits_.replied(header.credits);
+  const auto thread = caller_.replied(header.xid, header.credits);
   if (header.kind == HeaderKind::error)
     throw std::runtime_error(
         fmt::format("{}: the server refused its header: {}", name_of(options_.procedure, header.xid),
@@ -167,18 +149,18 @@ void RdmaClient::take_reply(std::size_t thread, const Header& header, std::span<
   }
   if (header.kind == HeaderKind::nomsg) {
     const auto length = header.reply ? static_cast<std::size_t>(length_of(*header.reply)) : 0;
-    if (!call.plan.reply_chunk || length > options_.size + kMostMessage)
+    if (!plan_.reply_chunk || length > options_.size + kMostMessage)
       throw std::runtime_error(
           fmt::format("{}: the reply's {} bytes are nowhere", name_of(options_.procedure, header.xid), length));
     call.use = {};  // the adapter must not change what is read now
-    check_reply(bytes_of(thread, length), options_, call.operation, nfs::Payload::inside);
+    check_reply(bytes_of(thread, length), options_, caller_.call(thread), nfs::Payload::inside);
     finish(thread, ReplyWay::reply_chunk);
     return;
   }
-  const bool elsewhere = call.plan.write_chunk && !header.writes.empty() && length_of(header.writes.front()) > 0;
+  const bool elsewhere = plan_.write_chunk && !header.writes.empty() && length_of(header.writes.front()) > 0;
   call.use = {};
   const auto reply =
-      check_reply(message, options_, call.operation, elsewhere ? nfs::Payload::elsewhere : nfs::Payload::inside);
+      check_reply(message, options_, caller_.call(thread), elsewhere ? nfs::Payload::elsewhere : nfs::Payload::inside);
   if (elsewhere && length_of(header.writes.front()) != reply.length)
     throw std::runtime_error(fmt::format("{}: {} bytes were written, the reply says {}",
                                          name_of(options_.procedure, header.xid), length_of(header.writes.front()),
@@ -214,15 +196,16 @@ void RdmaClient::post_reads() {
 
 void RdmaClient::fetched(std::size_t thread) {
   auto& call = calls_[thread];
-  dones_.push_back(call.operation.xid);  // goes out before any further call
+  dones_.push_back(caller_.call(thread).xid);  // goes out before any further call
   call.use = {};
   if (call.whole) {
-    check_reply(bytes_of(thread, call.length), options_, call.operation, nfs::Payload::inside);
+    check_reply(bytes_of(thread, call.length), options_, caller_.call(thread), nfs::Payload::inside);
   } else {
-    const auto reply = check_reply(call.reply, options_, call.operation, nfs::Payload::elsewhere);
+    const auto reply = check_reply(call.reply, options_, caller_.call(thread), nfs::Payload::elsewhere);
     if (reply.length != call.length)
       throw std::runtime_error(fmt::format("{}: {} bytes were offered, the reply says {}",
-                                           name_of(options_.procedure, call.operation.xid), call.length, reply.length));
+                                           name_of(options_.procedure, caller_.call(thread).xid), call.length,
+                                           reply.length));
   }
   finish(thread, call.whole ? ReplyWay::long_read_chunk : ReplyWay::read_chunk);
 }
@@ -230,20 +213,19 @@ void RdmaClient::fetched(std::size_t thread) {
 void RdmaClient::send_done(std::uint32_t xid) {
   const auto offset = sends_.take();
   const auto length = encode(connection_.memory().subspan(offset, options_.threshold),
-                             {.xid = xid, .credits = credits_.wanted(), .kind = HeaderKind::done});
+                             {.xid = xid, .credits = caller_.credits(), .kind = HeaderKind::done});
   post_message(offset, length);
 }
 
 void RdmaClient::finish(std::size_t thread, ReplyWay way) {
   auto& call = calls_[thread];
   if (options_.procedure == nfs::Procedure::read) {
-    if (const auto fault = content_fault_at_ends(bytes_of(thread, options_.size), call.operation.offset);
+    if (const auto fault = content_fault_at_ends(bytes_of(thread, options_.size), caller_.call(thread).offset);
         !fault.empty())
-      throw std::runtime_error(fmt::format("{}: {}", name_of(options_.procedure, call.operation.xid), fault));
-    last_ = thread;
-    read_any_ = true;
+      throw std::runtime_error(fmt::format("{}: {}", name_of(options_.procedure, caller_.call(thread).xid), fault));
+    last_read_ = thread;
   }
-  trips_ += static_cast<std::uint64_t>(trips_of(way, call.plan, call.segments, options_.ord).latency);
+  trips_ += static_cast<std::uint64_t>(trips_of(way, plan_, call.segments, options_.ord).latency);
   ++finished_;
   way_ = way;
   segments_ = std::max<std::size_t>(call.segments, 1);
@@ -252,9 +234,9 @@ void RdmaClient::finish(std::size_t thread, ReplyWay way) {
 }
 
 void RdmaClient::verify_last() const {
-  if (!read_any_ || calls_[last_].state != Call::State::idle) return;
-  const auto bytes = connection_.memory().subspan(buffer_of(last_), options_.size);
-  if (const auto fault = content_fault(bytes, calls_[last_].operation.offset); !fault.empty())
+  if (!last_read_ || !done(*last_read_)) return;
+  const auto bytes = connection_.memory().subspan(buffer_of(*last_read_), options_.size);
+  if (const auto fault = content_fault(bytes, caller_.call(*last_read_).offset); !fault.empty())
     throw std::runtime_error(fault);
 }
 

@@ -4,12 +4,11 @@
 
 #include <cstdint>
 #include <deque>
-#include <unordered_map>
+#include <optional>
 #include <vector>
 
 #include "workloads/harness/loop.hh"
-#include "workloads/protocols/rpc/call.hh"
-#include "workloads/protocols/rpc/credits.hh"
+#include "workloads/protocols/rpc/caller.hh"
 #include "workloads/protocols/rpc/options.hh"
 #include "workloads/protocols/rpc/reads.hh"
 #include "workloads/protocols/rpc/sends.hh"
@@ -57,16 +56,13 @@ class RdmaClient final : public Client {
 
   double ceiling(Nanoseconds round_trip) const override;
   double trips() const override;
-  std::uint64_t stalls() const override { return credits_.stalls() - stalls_before_; }
+  std::uint64_t stalls() const override { return caller_.stalls(); }
   std::optional<registration::ExecutorCounters> registrations() const override { return buffers_.counters(); }
   void verify_last() const override;
 
  private:
   struct Call {
-    enum class State { idle, ready, under_way, fetching } state = State::idle;
-    ClientCall operation;
-    CallPlan plan;
-    std::uint64_t number = 0;  // of this thread's calls
+    enum class State { idle, under_way, fetching } state = State::idle;
     std::size_t segments = 0;
     Buffers::Use use;
     std::vector<std::byte> reply;  // of a payload that is being fetched
@@ -96,39 +92,15 @@ class RdmaClient final : public Client {
   Buffers buffers_;
   SendRing sends_;
   ReadQueue reads_;  // of threads
-  Credits credits_;
+  Caller caller_;
   std::vector<Call> calls_;
-  std::deque<std::size_t> ready_;    // threads
   std::deque<std::uint32_t> dones_;  // to be sent
-  std::unordered_map<std::uint32_t, std::size_t> by_xid_;
   std::deque<std::size_t> receives_;
-  std::uint32_t next_xid_ = 1;
   std::uint64_t trips_ = 0;
   std::uint64_t finished_ = 0;
-  std::uint64_t stalls_before_ = 0;
-  std::size_t last_ = 0;  // thread of the last READ
-  bool read_any_ = false;
-  ReplyWay way_ = ReplyWay::inside;  // of the last reply
+  std::optional<std::size_t> last_read_;  // thread
+  ReplyWay way_ = ReplyWay::inside;       // of the last reply
   std::size_t segments_ = 1;
-};
-
-/// One thread of a client's, as the measuring loop sees it.
-class CallLane final : public Lane {
- public:
-  CallLane(Client& client, std::size_t thread) : client_(client), thread_(thread) {}
-  void start() override { client_.start(thread_); }
-  bool advance() override {
-    client_.progress();
-    return client_.done(thread_);
-  }
-  void reset() override {
-    if (thread_ == 0) client_.reset();
-  }
-  Waitable& waitable() override { return client_.waitable(); }
-
- private:
-  Client& client_;
-  std::size_t thread_;
 };
 
 }  // namespace longhaul::workloads::rpc

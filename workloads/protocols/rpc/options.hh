@@ -25,6 +25,7 @@ struct Options {
   StrategyOptions client_buffers = {};
   StrategyOptions server_buffers = {};
 
+  bool moves_payload() const { return procedure == nfs::Procedure::read || procedure == nfs::Procedure::write; }
   /// Bytes of the file, so that each of the client's threads has some records of its own.
   std::uint64_t file_size() const { return size * threads * kRecords; }
   static constexpr std::size_t kRecords = 4;

@@ -7,6 +7,16 @@
 #include <stdexcept>
 
 namespace longhaul::workloads::rpc {
+namespace {
+
+// A record of `length` bytes, which lie behind the place of its mark.
+void post_record(Connection& connection, std::size_t place, std::size_t length, bool signaled) {
+  XdrWriter mark{connection.memory().subspan(place, kRecordMark)};
+  put(mark, RecordMark{static_cast<std::uint32_t>(length), true});
+  connection.post({.operation = Operation::send, .local = place, .length = kRecordMark + length, .signaled = signaled});
+}
+
+}  // namespace
 
 RecordReader::RecordReader(Connection& connection, std::size_t offset, std::size_t most)
     : connection_(connection), offset_(offset), most_(most) {
@@ -62,9 +72,7 @@ void StreamServer::answer(std::span<const std::byte> record) {
   XdrWriter out{bytes.subspan(kRecordMark)};
   put_reply(out, reply, nfs::Payload::inside);
   if (!out.good()) throw std::runtime_error(fmt::format("a reply does not fit into {} bytes", bytes.size()));
-  XdrWriter mark{bytes};
-  put(mark, RecordMark{static_cast<std::uint32_t>(out.size()), true});
-  connection_.post({.operation = Operation::send, .local = layout_.out, .length = kRecordMark + out.size()});
+  post_record(connection_, layout_.out, out.size(), true);
 }
 
 StreamClient::StreamClient(Connection& connection, const Options& options)
@@ -72,45 +80,33 @@ StreamClient::StreamClient(Connection& connection, const Options& options)
       options_(options),
       layout_(options, Role::client, true),
       records_(connection, layout_.in, layout_.stride),
-      credits_(static_cast<std::uint32_t>(options.credits)),
-      calls_(options.threads) {}
+      caller_(options),
+      under_way_(options.threads) {}
 
 void StreamClient::start(std::size_t thread) {
-  auto& call = calls_[thread];
-  call.under_way = true;
-  const bool payload = options_.procedure == nfs::Procedure::read || options_.procedure == nfs::Procedure::write;
-  const auto record = thread * Options::kRecords + call.number++ % Options::kRecords;
-  call.operation = {.xid = next_xid_++, .offset = payload ? record * options_.size : 0};
-  ready_.push_back(thread);
+  under_way_[thread] = true;
+  caller_.start(thread);
   send_ready();
 }
 
 void StreamClient::send_ready() {
-  while (!ready_.empty() && credits_.take()) {
-    const auto thread = ready_.front();
-    ready_.pop_front();
-    send_call(thread);
-  }
+  while (const auto thread = caller_.next()) send_call(*thread);
 }
 
 void StreamClient::send_call(std::size_t thread) {
-  const auto& call = calls_[thread];
+  const auto& operation = caller_.call(thread);
   const auto place = layout_.out + thread * layout_.stride;
   const auto bytes = connection_.memory().subspan(place, layout_.stride);
   XdrWriter out{bytes.subspan(kRecordMark)};
   if (options_.procedure == nfs::Procedure::write) {
     // The payload is made where it goes out from.
-    const auto position = put_call(out, options_, call.operation, {}, nfs::Payload::elsewhere);
-    fill_content(bytes.subspan(kRecordMark + position, options_.size), call.operation.offset);
+    const auto position = put_call(out, options_, operation, {}, nfs::Payload::elsewhere);
+    fill_content(bytes.subspan(kRecordMark + position, options_.size), operation.offset);
     out.skip(options_.size);
   } else {
-    put_call(out, options_, call.operation, {}, nfs::Payload::inside);
+    put_call(out, options_, operation, {}, nfs::Payload::inside);
   }
-  XdrWriter mark{bytes};
-  put(mark, RecordMark{static_cast<std::uint32_t>(out.size()), true});
-  by_xid_[call.operation.xid] = thread;
-  connection_.post(
-      {.operation = Operation::send, .local = place, .length = kRecordMark + out.size(), .signaled = false});
+  post_record(connection_, place, out.size(), false);
 }
 
 void StreamClient::progress() {
@@ -127,18 +123,14 @@ void StreamClient::progress() {
 void StreamClient::take(std::span<const std::byte> record) {
   XdrReader in{record};
   const auto xid = in.word();
-  const auto found = by_xid_.find(xid);
-  if (found == by_xid_.end())
-    throw std::runtime_error(fmt::format("a reply came to call {:#010x}, of which none is under way", xid));
-  auto& call = calls_[found->second];
-  by_xid_.erase(found);
   // A stream's flow control is TCP's: the server takes what comes.
-  credits_.replied(credits_.wanted());
-  const auto reply = check_reply(record, options_, call.operation, nfs::Payload::inside);
+  const auto thread = caller_.replied(xid, caller_.credits());
+  const auto& operation = caller_.call(thread);
+  const auto reply = check_reply(record, options_, operation, nfs::Payload::inside);
   if (options_.procedure == nfs::Procedure::read)
-    if (const auto fault = content_fault_at_ends(reply.payload, call.operation.offset); !fault.empty())
+    if (const auto fault = content_fault_at_ends(reply.payload, operation.offset); !fault.empty())
       throw std::runtime_error(fmt::format("{}: {}", name_of(options_.procedure, xid), fault));
-  call.under_way = false;
+  under_way_[thread] = false;
   send_ready();
 }
 

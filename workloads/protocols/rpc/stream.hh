@@ -2,14 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <unordered_map>
 #include <vector>
 
 #include "workloads/harness/loop.hh"
 #include "workloads/protocols/rpc/call.hh"
 #include "workloads/protocols/rpc/client.hh"
-#include "workloads/protocols/rpc/credits.hh"
 #include "workloads/protocols/rpc/options.hh"
 
 namespace longhaul::workloads::rpc {
@@ -55,24 +52,19 @@ class StreamClient final : public Client {
 
   void start(std::size_t thread) override;
   void progress() override;
-  bool done(std::size_t thread) const override { return !calls_[thread].under_way; }
-  void reset() override { stalls_before_ = credits_.stalls(); }
+  bool done(std::size_t thread) const override { return !under_way_[thread]; }
+  void reset() override { caller_.reset(); }
   Waitable& waitable() override { return connection_; }
   double ceiling(Nanoseconds round_trip) const override {
     return rpc::ceiling({.threads = options_.threads, .credits = options_.credits}, {}, ReplyWay::inside, round_trip);
   }
   double trips() const override { return 2; }
-  std::uint64_t stalls() const override { return credits_.stalls() - stalls_before_; }
+  std::uint64_t stalls() const override { return caller_.stalls(); }
   std::optional<registration::ExecutorCounters> registrations() const override { return std::nullopt; }
   /// Every READ is compared where it lies: only the last ones' ends are.
   void verify_last() const override {}
 
  private:
-  struct Call {
-    bool under_way = false;
-    ClientCall operation;
-    std::uint64_t number = 0;
-  };
   void send_ready();
   void send_call(std::size_t thread);
   void take(std::span<const std::byte> record);
@@ -81,12 +73,8 @@ class StreamClient final : public Client {
   Options options_;
   Layout layout_;
   RecordReader records_;
-  Credits credits_;
-  std::vector<Call> calls_;
-  std::deque<std::size_t> ready_;
-  std::unordered_map<std::uint32_t, std::size_t> by_xid_;
-  std::uint32_t next_xid_ = 1;
-  std::uint64_t stalls_before_ = 0;
+  Caller caller_;
+  std::vector<bool> under_way_;  // by thread
 };
 
 }  // namespace longhaul::workloads::rpc

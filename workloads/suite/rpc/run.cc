@@ -54,29 +54,28 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   return plan;
 }
 
-bool moves_payload(nfs::Procedure procedure) {
-  return procedure == nfs::Procedure::read || procedure == nfs::Procedure::write;
-}
-
-// Counts the payload of calls that are done.
-class CountedLane final : public Lane {
+// One thread of the client's. Counts the payload of calls that are done.
+class CallLane final : public Lane {
  public:
-  CountedLane(Client& client, std::size_t thread, std::size_t bytes, stream::Meter& meter)
-      : lane_(client, thread), bytes_(bytes), meter_(meter) {}
-  void start() override { lane_.start(); }
+  CallLane(Client& client, std::size_t thread, std::size_t bytes, stream::Meter& meter)
+      : client_(client), thread_(thread), bytes_(bytes), meter_(meter) {}
+  void start() override { client_.start(thread_); }
   bool advance() override {
-    if (!lane_.advance()) return false;
+    client_.progress();
+    if (!client_.done(thread_)) return false;
     meter_.count(bytes_, observe::raw_time());
     return true;
   }
   void reset() override {
+    if (thread_ > 0) return;  // all threads share both
     meter_.reset();
-    lane_.reset();
+    client_.reset();
   }
-  Waitable& waitable() override { return lane_.waitable(); }
+  Waitable& waitable() override { return client_.waitable(); }
 
  private:
-  CallLane lane_;
+  Client& client_;
+  std::size_t thread_;
   std::size_t bytes_;
   stream::Meter& meter_;
 };
@@ -93,14 +92,14 @@ std::map<std::string, Metric> client(ClientSession& session) {
   stream::Meter meter;
   Lanes lanes;
   for (std::size_t thread = 0; thread < options.threads; ++thread)
-    lanes.push_back(std::make_unique<CountedLane>(*caller, thread, options.size, meter));
+    lanes.push_back(std::make_unique<CallLane>(*caller, thread, options.size, meter));
   const auto samples = session.measure(lanes, {});
   caller->verify_last();
   const auto count = samples.front().histogram.count();
   std::map<std::string, Metric> metrics{{"operation", to_metric(samples.front())},
                                         {"trips", to_metric(caller->trips(), count)},
                                         {"credit_stalls", to_metric(static_cast<double>(caller->stalls()), count)}};
-  if (moves_payload(options.procedure)) {
+  if (options.moves_payload()) {
     metrics["throughput"] = to_metric(meter.rate(), meter.arrivals());
     metrics["ceiling"] = to_metric(8 * static_cast<double>(options.size) * caller->ceiling(session.round_trip()), 1);
   }

@@ -1,0 +1,39 @@
+#include "workloads/protocols/rpc/caller.hh"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace longhaul::workloads::rpc {
+
+Caller::Caller(const Options& options)
+    : options_(options),
+      credits_(static_cast<std::uint32_t>(options.credits)),
+      calls_(options.threads),
+      numbers_(options.threads) {}
+
+void Caller::start(std::size_t thread) {
+  const auto record = thread * Options::kRecords + numbers_[thread]++ % Options::kRecords;
+  calls_[thread] = {.xid = next_xid_++, .offset = options_.moves_payload() ? record * options_.size : 0};
+  ready_.push_back(thread);
+}
+
+std::optional<std::size_t> Caller::next() {
+  if (ready_.empty() || !credits_.take()) return std::nullopt;
+  const auto thread = ready_.front();
+  ready_.pop_front();
+  under_way_[calls_[thread].xid] = thread;
+  return thread;
+}
+
+std::size_t Caller::replied(std::uint32_t xid, std::uint32_t granted) {
+  const auto found = under_way_.find(xid);
+  if (found == under_way_.end())
+    throw std::runtime_error(fmt::format("a reply came to call {:#010x}, of which none is under way", xid));
+  const auto thread = found->second;
+  under_way_.erase(found);
+  credits_.replied(granted);
+  return thread;
+}
+
+}  // namespace longhaul::workloads::rpc
