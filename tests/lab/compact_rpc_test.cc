@@ -53,21 +53,22 @@ TEST_F(Rpc, BuffersOfEitherEndAreRegisteredByTheStrategy) {
   EXPECT_EQ(lab().must("client", "rdma resource show mr | grep -c 'comm longhaul-bench' || true"), "0\n");
 }
 
+// The path is so long that what a busy host adds is a small part of a trip.
 TEST_F(Rpc, TripsAreWhatTheyAreOnALongPath) {
-  applied("--delay 5ms");
-  const auto took = [](const std::string& options) {
-    return metric(call("rxe", "--transport rdma --size 8KiB " + options).at("client"), "operation") / 5e6;
+  applied("--delay 50ms");
+  const auto trips = [](const std::string& options) {
+    return metric(call("rxe", "--transport rdma --size 8KiB " + options).at("client"), "operation") / 50e6;
   };
-  const auto read_write = took("--procedure read --design read-write");
-  const auto read_read = took("--procedure read --design read-read");
-  const auto write = took("--procedure write");
+  const auto read_write = trips("--procedure read --design read-write");
+  const auto read_read = trips("--procedure read --design read-read");
+  const auto write = trips("--procedure write");
   clear();
   EXPECT_GE(read_write, 2);
-  EXPECT_LT(read_write, 3.5);
+  EXPECT_LT(read_write, 3);
   EXPECT_GE(read_read, 4);
-  EXPECT_LT(read_read, 5.5);
+  EXPECT_LT(read_read, 5);
   EXPECT_GE(write, 4);
-  EXPECT_LT(write, 5.5);
+  EXPECT_LT(write, 5);
 }
 
 TEST_F(Rpc, AnEndThatIsKilledIsNamedAndTheNextClientIsServed) {
