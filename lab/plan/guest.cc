@@ -328,7 +328,10 @@ struct Service {
 std::vector<Service> services(const GuestView& view) {
   std::vector<Service> out;
   if (compact(view)) out.push_back({"steering", steering_script()});
-  if (!ends_of(residents(view)).empty()) out.push_back({"tracing", tracing_script()});
+  if (!ends_of(residents(view)).empty()) {
+    out.push_back({"tracing", tracing_script()});
+    out.push_back({"nfs", nfs_script()});
+  }
   for (const PlannedNode* node : residents(view)) {
     if (node->role == Role::router && has(view, "degen"))
       // Files that it creates there belong to the agents' group.

@@ -85,4 +85,82 @@ done <>$f
                                                kTraceBufferKilobytes);
 }
 
+// Its modules and daemons begin with the first order: a lab that never asks for them boots as fast as before. mountd's
+// port is given to the client, so that it does not ask rpcbind, which only the server's own daemons need. mountd
+// reads the exports when a client mounts, and handles may be wanted before any does: then this does. The kernel's table
+// of exports holds the folder until it is flushed (exportfs -f).
+std::string nfs_script() {
+  return open_pipe(kNfsPipe) +
+         fmt::format(R"(e={0}
+server=
+umask 022
+ready() {{
+[ -e /proc/fs/nfsd/threads ] && return
+for x in rpcbind rpc.mountd rpc.nfsd exportfs mount.nfs; do
+command -v $x >/dev/null || {{ r=unsupported; echo "there is no program $x: install nfs-kernel-server"; return 1; }}
+done
+for x in rpcrdma nfsd nfsv3; do
+modprobe $x || {{ r=unsupported; echo "the kernel has no module $x: install linux-image-amd64"; return 1; }}
+done
+mkdir -p $e /var/lib/nfs/v4recovery && touch /etc/exports /var/lib/nfs/etab /var/lib/nfs/rmtab &&
+exportfs -i -o rw,insecure,no_root_squash,no_subtree_check,async,fsid=7 "*:$e" &&
+mount -t nfsd nfsd /proc/fs/nfsd && rpcbind -w && rpc.mountd -V 3 -p 20048
+}}
+serve() {{
+[ -z "$server" ] || {{ echo "the NFS server of this machine is taken: by $server"; return 1; }}
+ready && mount -t tmpfs -o size=64m,mode=0777 nfs $e || return
+server=$1
+echo 1048576 >/proc/fs/nfsd/max_block_size && rpc.nfsd -N 4 -U -r $2
+}}
+join() {{
+ready && mkdir -p $f-$1.mnt || return
+for x in /proc/sys/sunrpc/$3_slot_table_entries /proc/sys/sunrpc/$3_max_slot_table_entries; do
+[ ! -e $x ] || echo $6 >$x || return
+done
+attach $f-$1.mnt $2 $3 $4 $5
+}}
+attach() {{
+mount.nfs $2:$e $1 -o vers=3,nolock,proto=$3,port=$4,mountproto=tcp,mountport=20048,rsize=$5,wsize=$5,retry=0
+}}
+handles() {{
+mkdir -p $f-$1.mnt && attach $f-$1.mnt 127.0.0.1 tcp 2049 65536 && umount $f-$1.mnt || return
+shift
+for x; do
+exec 3<>/proc/fs/nfsd/filehandle && echo "* $e/$x 64" >&3 && read -r h <&3 && echo "$h" || return
+done
+}}
+end() {{
+if [ -d $f-$1.mnt ]; then
+! grep -q " $f-$1.mnt " /proc/mounts || umount -f $f-$1.mnt || umount -l $f-$1.mnt
+rmdir $f-$1.mnt
+fi
+if [ "$1" = "$server" ]; then
+rpc.nfsd 0
+exportfs -f
+umount $e
+server=
+fi
+rm -f $f-$1.*
+}}
+while read -r w n p x; do
+for i in $f-*.pid; do
+[ -e $i ] || continue
+read -r q <$i
+[ -d /proc/$q ] || {{ i=${{i#$f-}}; end ${{i%.pid}}; }}
+done
+case $n in ''|*[!a-z0-9-]*) continue;; esac
+case $w in serve|handles) c=$w;; mount) c=join;; end) end $n; continue;; *) continue;; esac
+case $p in ''|*[!0-9]*) continue;; esac
+case $x in ''|*[!a-z0-9.\ ]*) continue;; esac
+echo $p >$f-$n.pid
+rm -f $f-$n.$w
+r=failed
+$c $n $x >$f-$n.log 2>&1 && r=ok
+{{ echo $r; cat $f-$n.log; }} >$f-$n.new
+mv $f-$n.new $f-$n.$w
+done <>$f
+)",
+                     kNfsExport);
+}
+
 }  // namespace longhaul::lab

@@ -13,4 +13,7 @@ std::string steering_script();
 /// Behind kTracingPipe: when one thread enters and leaves functions of the kernel (kprobe events).
 std::string tracing_script();
 
+/// Behind kNfsPipe: the kernel's NFS server and client.
+std::string nfs_script();
+
 }  // namespace longhaul::lab

@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include "lab/plan/services.hh"
 #include "tests/lab_unit/plans.hh"
@@ -43,94 +40,17 @@ TEST(Guest, WhoReceivesIsSteeredWhereNodesShareAMachine) {
   EXPECT_THAT(script(Topology::full), HasSubstr("(no "));
 }
 
-/// The tracing service over a folder in the place of the kernel's, fed with these lines; what it left there and said.
-class Tracing : public testing::Test {
- protected:
-  Tracing() {
-    std::filesystem::create_directories(root_ / "tracing");
-    for (const char* file : {"tracing_on", "buffer_size_kb", "trace_options", "kprobe_events"})
-      std::ofstream(root_ / "tracing" / file) << "-\n";
-    // The kernel has these as soon as the probes are asked for.
-    for (const std::string probe : {"enter_1", "leave_1", "enter_2", "leave_2"}) {
-      std::filesystem::create_directories(root_ / "tracing/events/longhaul" / probe);
-      std::ofstream(root_ / "tracing/events/longhaul" / probe / "id") << "16" + probe.substr(6) + "\n";
-    }
-    std::ofstream(root_ / "tracing/trace") << "a trace\n";
-  }
-  ~Tracing() override { std::filesystem::remove_all(root_); }
-
-  void feed(const std::string& lines) {
-    std::string script = tracing_script();
-    const auto replace = [&](const std::string& from, const std::string& to) {
-      for (std::size_t at = 0; (at = script.find(from, at)) != std::string::npos; at += to.size())
-        script.replace(at, from.size(), to);
-    };
-    replace("/sys/kernel/tracing", (root_ / "tracing").string());
-    replace("/run/longhaul/tracing", (root_ / "run/tracing").string());
-    replace("chown ", ": chown ");
-    // The end of the lines is the end of the service.
-    replace("done <>$f\n", "done <<'E'\n" + lines + "E\nexit 0\n");
-    FILE* shell = ::popen("dash", "w");
-    std::fwrite(script.data(), 1, script.size(), shell);
-    EXPECT_EQ(::pclose(shell), 0);
-  }
-  std::string text(const std::string& file) const {
-    std::ifstream in(root_ / file);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  bool exists(const std::string& file) const { return std::filesystem::exists(root_ / file); }
-
-  const std::filesystem::path root_ = std::filesystem::path(testing::TempDir()) / fmt::format("tracing-{}", ::getpid());
-  const std::string me_ = fmt::format("{}", ::getpid());
-};
-
-TEST_F(Tracing, StartsForOneThreadAndTheseFunctions) {
-  feed("start one-1 " + me_ + " ib_umem_get rxe_mr_init_user\n");
-  EXPECT_TRUE(exists("run/tracing-one-1.on"));
-  EXPECT_EQ(text("tracing/kprobe_events"),
-            "\np:longhaul/enter_1 ib_umem_get\nr:longhaul/leave_1 ib_umem_get\n"
-            "p:longhaul/enter_2 rxe_mr_init_user\nr:longhaul/leave_2 rxe_mr_init_user\n");
-  EXPECT_EQ(text("tracing/events/longhaul/filter"), "common_pid == " + me_ + "\n");
-  EXPECT_EQ(text("tracing/events/longhaul/enable"), "1\n");
-  EXPECT_EQ(text("tracing/tracing_on"), "1\n");
-}
-
-TEST_F(Tracing, StopLeavesTheTextAndATracerThatIsOff) {
-  feed("start one " + me_ + " ib_umem_get\nstop other\nstop one\n");
-  EXPECT_TRUE(exists("run/tracing-one.txt"));
-  EXPECT_FALSE(exists("run/tracing-other.txt"));
-  EXPECT_FALSE(exists("run/tracing-one.on"));
-  EXPECT_EQ(text("run/tracing-one.txt"), "enter 161 ib_umem_get\nleave 161 ib_umem_get\n\n") << "old events are gone";
-  EXPECT_EQ(text("tracing/events/longhaul/enable"), "0\n");
-  EXPECT_EQ(text("tracing/kprobe_events"), "\n");
-  EXPECT_EQ(text("tracing/tracing_on"), "0\n");
-}
-
-TEST_F(Tracing, WhoHasTheTracerKeepsItWhileItLives) {
-  feed("start one " + me_ + " ib_umem_get\nstart two " + me_ + " ib_umem_get\n");
-  EXPECT_TRUE(exists("run/tracing-one.on"));
-  EXPECT_FALSE(exists("run/tracing-two.on"));
-}
-
-TEST_F(Tracing, LinesThatAreNotAsTheyShouldBeAreLeftUnanswered) {
-  const std::vector<std::string> lines{"start ../one " + me_ + " f", "start one 12x f",         "start one " + me_,
-                                       "start one " + me_ + " f;g",  "start one " + me_ + " *", "start one 999999999 f",
-                                       "begin one " + me_ + " f"};
-  for (const std::string& line : lines) {
-    feed(line + "\n");
-    EXPECT_EQ(text("tracing/kprobe_events"), "\n") << line;
-    EXPECT_FALSE(exists("run/tracing-one.on")) << line;
-  }
-}
-
-TEST(Guest, EndsAreTracedTheRouterIsNot) {
-  const auto script = [](Topology topology, const char* node) {
+TEST(Guest, EndsHaveHelpersTheRouterHasNone) {
+  const auto script = [](Topology topology, const char* node, const char* service) {
     const LabPlan plan = plan_of(topology);
-    return file_of(plan.machine_of(*plan.find(node)), "/etc/longhaul/service/keep-tracing");
+    return file_of(plan.machine_of(*plan.find(node)), fmt::format("/etc/longhaul/service/keep-{}", service));
   };
-  EXPECT_EQ(script(Topology::compact, "server"), tracing_script());
-  EXPECT_EQ(script(Topology::full, "server"), tracing_script());
-  EXPECT_THAT(script(Topology::full, "router"), HasSubstr("(no "));
+  for (const auto topology : {Topology::compact, Topology::full}) {
+    EXPECT_EQ(script(topology, "server", "tracing"), tracing_script());
+    EXPECT_EQ(script(topology, "server", "nfs"), nfs_script());
+  }
+  for (const char* service : {"tracing", "nfs"})
+    EXPECT_THAT(script(Topology::full, "router", service), HasSubstr("(no "));
 }
 
 TEST(Guest, HugePagesWhereThereIsMemoryForThem) {
@@ -181,6 +101,7 @@ TEST(Guest, ProgramsThatAreMissingAreLeftOut) {
   const LabPlan plan = make_plan(options);
   EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"),
             "::respawn:/etc/longhaul/service/keep-steering\n::respawn:/etc/longhaul/service/keep-tracing\n"
+            "::respawn:/etc/longhaul/service/keep-nfs\n"
             "::respawn:/etc/longhaul/service/keep-dropbear\n"
             "::once:/etc/longhaul/ready\n");
   // 41001 = A029

@@ -132,6 +132,9 @@ Attempt<ClientResult> Client::run() {
     return ClientResult{session.record(std::move(metrics)), std::move(server_record)};
   } catch (const PeerFailed& error) {
     return failed("{}", error.what());
+  } catch (const Unsupported& error) {
+    give_up(control, error.what());
+    return unsupported("{}", error.what());
   } catch (const std::exception& error) {
     give_up(control, error.what());
     const auto hint = short_of_memory(pressures_);

@@ -69,6 +69,16 @@ void PairedSession::check_world() const {
     if (std::find(left_.begin(), left_.end(), connection.get()) == left_.end()) connection->check_alive();
 }
 
+Foreign PairedSession::dial(const ConnectionPlan& plan, std::uint16_t port, const std::string& private_data) const {
+  const auto& code = *find_transport_code(transport_name_);
+  if (!code.dial) throw Unsupported(fmt::format("{} connects to longhaul's own servers only", transport_name_));
+  const auto device = find_transport(transport_name_)->provider.empty() ? transport_.device : std::string{};
+  auto foreign = code.dial({.plan = plan, .device = device, .control = control_.fd()}, port, private_data, patience());
+  if (foreign) return std::move(*foreign);
+  if (foreign.error().status == Status::unsupported) throw Unsupported(foreign.error().message);
+  throw std::runtime_error(foreign.error().message);
+}
+
 void PairedSession::idle(Nanoseconds time) const {
   constexpr Nanoseconds kGlance = 5ms;
   const auto end = observe::raw_time() + time;
@@ -126,11 +136,11 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   return samples;
 }
 
-void ClientSession::await_prepared() {
+std::string ClientSession::await_prepared() {
   for (;;) {
     auto message = control_.next();
     if (!message) throw PeerFailed(message.error().message);
-    if (*message && (*message)->kind == ControlKind::prepared) return;
+    if (*message && (*message)->kind == ControlKind::prepared) return (*message)->message.value_or("");
     if (*message) throw PeerFailed(gave_up("server", **message));
     check_world();
   }
@@ -178,9 +188,10 @@ ServerSession::ServerSession(const WorkloadSpec& spec, Parameters parameters, co
   for (auto* control : clients) clients_.push_back({control});
 }
 
-void ServerSession::tell_all(ControlKind kind) {
+void ServerSession::tell_all(ControlKind kind, const std::string& words) {
   ControlMessage message;
   message.kind = kind;
+  if (!words.empty()) message.message = words;
   for (const auto& client : clients_) client.control->send(message, patience());
 }
 
@@ -232,8 +243,8 @@ void ServerSession::serve(const Lanes& lanes, bool sleeping) {
   lanes_ = nullptr;
 }
 
-void ServerSession::prepared() {
-  tell_all(ControlKind::prepared);
+void ServerSession::prepared(const std::string& words) {
+  tell_all(ControlKind::prepared, words);
 }
 
 void ServerSession::tell_clock() {

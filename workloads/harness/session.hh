@@ -57,6 +57,10 @@ class PairedSession : public RunSide {
   /// The change of a counter of the transport during the window that has been closed.
   double moved(const std::string& counter) const;
 
+  /// A connection over the same path and device to another server of the peer's, which is not longhaul's. Throws
+  /// Unsupported where the transport cannot, std::runtime_error.
+  Foreign dial(const ConnectionPlan& plan, std::uint16_t port, const std::string& private_data) const;
+
   /// Another thread drives this connection from now on, and looks after it.
   void leave(const Connection& connection) { left_.push_back(&connection); }
 
@@ -101,9 +105,9 @@ class ClientSession : public PairedSession {
   /// std::system_error or std::runtime_error when it cannot be brought to its end, with the server's reason if it gave
   /// one. The samples of each kind.
   std::vector<Samples> measure(const Lanes& lanes, const Options& options);
-  /// Until the server says that it is prepared (ServerSession::prepared). Spins: a client that slept would leave a
-  /// processor to the server that it will not have later.
-  void await_prepared();
+  /// Until the server says that it is prepared, and what else it says (ServerSession::prepared). Spins: a client that
+  /// slept would leave a processor to the server that it will not have later.
+  std::string await_prepared();
   /// The server's clock, found by others off the path.
   void know_clock(PeerClock clock) { known_clock_ = clock; }
   /// The server's clock, which tells it (ServerSession::tell_clock): over the path itself, where the error is that of
@@ -134,8 +138,8 @@ class ServerSession : public PairedSession {
   /// Does `work` again and again until then: a process that is busy with something else.
   void occupy(const std::function<void()>& work);
 
-  /// Lets clients that await it begin.
-  void prepared();
+  /// Lets clients that await it begin, and tells them what they have to know of what was prepared.
+  void prepared(const std::string& words = {});
   /// Answers the client's peer_clock().
   void tell_clock();
 
@@ -153,7 +157,7 @@ class ServerSession : public PairedSession {
   };
   bool tick();
   void take(Client& client, const ControlMessage& message);
-  void tell_all(ControlKind kind);
+  void tell_all(ControlKind kind, const std::string& words = {});
 
   std::vector<Client> clients_;
   const Lanes* lanes_ = nullptr;  // those being served

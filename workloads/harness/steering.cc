@@ -12,6 +12,7 @@
 #include "common/well_known.hh"
 #include "observe/placement.hh"
 #include "observe/small_file.hh"
+#include "workloads/harness/run_side.hh"
 
 namespace longhaul::workloads {
 namespace {
@@ -43,6 +44,19 @@ Steering::Steering(std::string netdev, const std::vector<int>& cpus) : netdev_(s
   if (files.empty()) return;
   former_ = observe::small_file(files.front()).value_or("0");
   done_ = steer(netdev_, observe::cpu_mask(cpus));
+}
+
+std::optional<Steering> receive_here(const std::string& netdev) {
+  const auto own = own_processors();
+  if (own.size() >= std::thread::hardware_concurrency() || netdev == "lo") return Steering{};
+  const auto receiving = observe::receive_processors(netdev);
+  const bool here = !receiving.empty() && std::all_of(receiving.begin(), receiving.end(), [&](int cpu) {
+    return std::find(own.begin(), own.end(), cpu) != own.end();
+  });
+  if (here) return Steering{};
+  Steering steering{netdev, own};
+  if (!steering.done()) return std::nullopt;
+  return steering;
 }
 
 Steering::~Steering() {

@@ -1,6 +1,7 @@
 // Steers received packets to given processors during a measurement.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,5 +27,11 @@ class Steering {
   std::string former_;  ///< mask
   bool done_ = false;
 };
+
+/// Where nodes share a machine its kernel receives a packet on the processor that sent it: what an end receives is the
+/// other's burden, and its adapter's packets, sent by either, may overtake one another. So its packets are steered to
+/// its own processors (own_processors()) as long as this lives. Empty where nobody may; nothing is done where it is so,
+/// or the machine is one node's.
+std::optional<Steering> receive_here(const std::string& netdev);
 
 }  // namespace longhaul::workloads

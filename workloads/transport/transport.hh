@@ -30,6 +30,12 @@ struct Meeting {
   std::vector<OwnFd> sockets = {};
 };
 
+/// A connection to a server that is not longhaul's.
+struct Foreign {
+  std::unique_ptr<Connection> connection;
+  std::string answer;  ///< the server's private data; empty where the transport has none
+};
+
 /// At the server: the connections of one client that are about to be made.
 class Listener {
  public:
@@ -56,6 +62,10 @@ struct Transport {
   std::function<Attempt<std::unique_ptr<Listener>>(Meeting meeting)> listen;
   /// At the client, once it is accepted. `port`: the Listener's. Throws Interrupted.
   std::function<Attempt<Connections>(Meeting meeting, std::uint16_t port, const Patience& patience)> connect;
+  /// To another server of the peer's, with these private data where the transport has such; empty: it cannot.
+  std::function<Attempt<Foreign>(Meeting meeting, std::uint16_t port, const std::string& private_data,
+                                 const Patience& patience)>
+      dial = {};
 };
 
 /// Every transport's code, in the order of LONGHAUL_TRANSPORTS.

@@ -78,18 +78,18 @@ std::size_t put_call(XdrWriter& out, const Options& options, const ClientCall& o
     case nfs::Procedure::null:
       break;
     case nfs::Procedure::read:
-      nfs::put(out, nfs::ReadArguments{.file = MemoryStore::file(), .offset = operation.offset, .count = size});
+      nfs::put(out, nfs::ReadArguments{.file = options.handles.file, .offset = operation.offset, .count = size});
       break;
     case nfs::Procedure::write:
       return nfs::put(out,
                       nfs::WriteArguments{
-                          .file = MemoryStore::file(), .offset = operation.offset, .length = size, .payload = payload},
+                          .file = options.handles.file, .offset = operation.offset, .length = size, .payload = payload},
                       where);
     case nfs::Procedure::readdir:
-      nfs::put(out, nfs::ReaddirArguments{.directory = MemoryStore::directory(), .count = size});
+      nfs::put(out, nfs::ReaddirArguments{.directory = options.handles.directory, .count = size});
       break;
     case nfs::Procedure::readlink:
-      nfs::put(out, MemoryStore::link());
+      nfs::put(out, options.handles.link);
       break;
   }
   return out.size();
@@ -208,12 +208,16 @@ ClientReply check_reply(std::span<const std::byte> message, const Options& optio
     case nfs::Procedure::readdir: {
       const auto result = checked(nfs::get_readdir_result(in), options, operation);
       if (result.entries.empty()) wrong(options, operation, "no entry came");
+      for (const auto& entry : result.entries)
+        if (!MemoryStore::has_name(entry.name))
+          wrong(options, operation, fmt::format("'{}' is none of the directory's names", entry.name));
       break;
     }
     case nfs::Procedure::readlink: {
       const auto result = checked(nfs::get_readlink_result(in), options, operation);
       if (result.path.size() != options.size)
         wrong(options, operation, fmt::format("a path of {} bytes came, not {}", result.path.size(), options.size));
+      if (result.path != MemoryStore::path(options.size)) wrong(options, operation, "another path came");
       break;
     }
   }

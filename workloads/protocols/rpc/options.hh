@@ -6,10 +6,18 @@
 
 #include "workloads/protocols/rpc/nfs.hh"
 #include "workloads/protocols/rpc/plan.hh"
+#include "workloads/protocols/rpc/store.hh"
 #include "workloads/protocols/strategy.hh"
 #include "workloads/transport/plan.hh"
 
 namespace longhaul::workloads::rpc {
+
+/// What calls name: of our own server, unless another one is asked.
+struct Handles {
+  nfs::FileHandle file = MemoryStore::file();
+  nfs::FileHandle directory = MemoryStore::directory();
+  nfs::FileHandle link = MemoryStore::link();
+};
 
 struct Options {
   nfs::Procedure procedure = nfs::Procedure::read;
@@ -24,6 +32,7 @@ struct Options {
   bool blocking = true;  ///< a server thread waits for its RDMA reads, as Linux's does
   StrategyOptions client_buffers = {};
   StrategyOptions server_buffers = {};
+  Handles handles = {};
 
   bool moves_payload() const { return procedure == nfs::Procedure::read || procedure == nfs::Procedure::write; }
   /// Bytes of the file, so that each of the client's threads has some records of its own.

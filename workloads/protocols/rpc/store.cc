@@ -12,6 +12,8 @@ namespace {
 // A prime, so that pages, blocks and segments at wrong places show.
 constexpr std::uint64_t kPeriod = 251;
 constexpr std::size_t kEnds = 64;
+constexpr std::string_view kEntry = "entry-";
+constexpr std::size_t kLetters = 23;           // a prime, as above
 constexpr std::size_t kReaddirOverhead = 128;  // of a result beside its entries
 
 std::byte content_at(std::uint64_t offset) {
@@ -61,9 +63,25 @@ std::string content_fault_at_ends(std::span<const std::byte> bytes, std::uint64_
 }
 
 MemoryStore::MemoryStore(std::uint64_t file_size, std::size_t entries, std::size_t link)
-    : content_(file_size), target_(link, 'x') {
+    : content_(file_size), target_(path(link)) {
   fill_content(content_, 0);
-  for (std::size_t i = 0; i < entries; ++i) entries_.push_back({100 + i, fmt::format("entry-{:06}", i), i + 1});
+  for (std::size_t i = 0; i < entries; ++i) entries_.push_back({100 + i, name(i), i + 1});
+}
+
+std::string MemoryStore::name(std::size_t index) {
+  return fmt::format("{}{:06}", kEntry, index);
+}
+
+bool MemoryStore::has_name(std::string_view name) {
+  if (name == "." || name == "..") return true;
+  return name.starts_with(kEntry) &&
+         std::ranges::all_of(name.substr(kEntry.size()), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string MemoryStore::path(std::size_t length) {
+  std::string all(length, '\0');
+  for (std::size_t i = 0; i < length; ++i) all[i] = static_cast<char>('a' + i % kLetters);
+  return all;
 }
 
 nfs::FileHandle MemoryStore::file() {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workloads/protocols/rpc/nfs.hh"
@@ -21,6 +22,12 @@ std::string content_fault_at_ends(std::span<const std::byte> bytes, std::uint64_
 
 class MemoryStore {
  public:
+  /// The directory's entry number `index`, counted from 0; and whether a name may be one of them, "." or "..".
+  static std::string name(std::size_t index);
+  static bool has_name(std::string_view name);
+  /// A link's target of so many bytes.
+  static std::string path(std::size_t length);
+
   /// `entries`: of the directory. The link's target has `link` bytes.
   MemoryStore(std::uint64_t file_size, std::size_t entries, std::size_t link);
 

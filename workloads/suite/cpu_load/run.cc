@@ -45,30 +45,21 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   return plan;
 }
 
-// Where both ends share a machine its kernel receives a packet on the processor that sent it: the application on the
-// server would not feel the traffic, and soft RDMA would look like an adapter; what the client receives would be the
-// server's burden. So each end has its own packets steered to its own processors, as long as it measures.
-Steering receive_here(const PairedSession& session) {
+// Else the application on the server would not feel the traffic, and soft RDMA would look like an adapter.
+Steering received_here(const PairedSession& session) {
   const auto netdev = session.connections().front()->facts().netdev;
-  const auto own = own_processors();
-  if (own.size() >= std::thread::hardware_concurrency() || netdev == "lo") return {};
+  if (auto steering = receive_here(netdev)) return std::move(*steering);
   const auto receiving = observe::receive_processors(netdev);
-  const bool here = !receiving.empty() && std::all_of(receiving.begin(), receiving.end(), [&](int cpu) {
-    return std::find(own.begin(), own.end(), cpu) != own.end();
-  });
-  if (here) return {};
-  Steering steering{netdev, own};
-  if (steering.done()) return steering;
   throw Unsupported(fmt::format(
       "packets for {} are processed on {}, not on this end's processors ({}): the application on the server would not "
       "feel them; steer them there (/sys/class/net/{}/queues/rx-*/rps_cpus)",
       netdev, receiving.empty() ? "the sender's processor" : fmt::format("processors {}", fmt::join(receiving, ", ")),
-      fmt::join(own, ", "), netdev));
+      fmt::join(own_processors(), ", "), netdev));
 }
 
 std::map<std::string, Metric> client(ClientSession& session) {
   const auto options = options_of(session);
-  const auto steering = receive_here(session);
+  const auto steering = received_here(session);
   stream::Meter meter;
   Lanes lanes;
   std::vector<stream::Poster*> posters;
@@ -101,7 +92,7 @@ void count_softirqs(ServerSession& session, const std::map<int, std::uint64_t>& 
 
 std::map<std::string, Metric> server(ServerSession& session) {
   const auto options = options_of(session);
-  auto steering = std::optional{receive_here(session)};
+  auto steering = std::optional{received_here(session)};
   stream::Meter meter;
   Lanes lanes;
   if (options.op == "stream")

@@ -1,29 +1,23 @@
 #include "workloads/suite/registration_cost/steps.hh"
 
-#include <fcntl.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <sstream>
-#include <thread>
 
 #include "common/error.hh"
-#include "common/fd.hh"
 #include "common/log.hh"
 #include "common/median.hh"
 #include "common/well_known.hh"
+#include "workloads/harness/helper.hh"
 
 namespace longhaul::workloads::registration_cost {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr auto kPatience = std::chrono::seconds{10};
+constexpr Nanoseconds kPatience = std::chrono::seconds{10};
 
 // A provider's names for the same: the call that registers, what lists the pages within it, what pins them within that.
 struct Names {
@@ -33,22 +27,6 @@ struct Names {
 };
 constexpr Names kProviders[] = {{"rxe_reg_user_mr", "ib_umem_get", "pin_user_pages_fast"},
                                 {"siw_reg_user_mr", "siw_umem_get", "pin_user_pages"}};
-
-void tell(const std::string& line) {
-  const OwnFd pipe{::open(kTracingPipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)};
-  if (!pipe) throw_errno(fmt::format("ask the tracing helper at {}", kTracingPipe));
-  const auto text = line + "\n";
-  if (::write(pipe.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    throw_errno(fmt::format("ask the tracing helper at {}", kTracingPipe));
-}
-
-void await(const std::string& path) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!fs::exists(path)) {
-    if (std::chrono::steady_clock::now() > deadline) throw_errno("wait for the tracing helper's " + path, ETIMEDOUT);
-    std::this_thread::sleep_for(std::chrono::milliseconds{5});
-  }
-}
 
 }  // namespace
 
@@ -117,31 +95,27 @@ std::optional<Steps> steps_of(const Calls& calls, std::vector<Nanoseconds> regis
 }
 
 bool Trace::possible() {
-  return ::access(kTracingPipe, W_OK) == 0;
+  return has_helper(kTracingPipe);
 }
 
 Trace::Trace(const std::vector<std::string>& functions) : name_(fmt::format("bench-{}", ::getpid())) {
-  tell(fmt::format("start {} {} {}", name_, ::gettid(), fmt::join(functions, " ")));
-  await(fmt::format("{}-{}.on", kTracingPipe, name_));
+  tell_helper(kTracingPipe, fmt::format("start {} {} {}", name_, ::gettid(), fmt::join(functions, " ")));
+  await_helper(fmt::format("{}-{}.on", kTracingPipe, name_), kPatience);
 }
 
 Trace::~Trace() {
   if (!on_) return;
   try {
-    tell("stop " + name_);
+    tell_helper(kTracingPipe, "stop " + name_);
   } catch (const std::system_error& error) {
     log::warn("the kernel may still be traced: {}", error.what());
   }
 }
 
 std::string Trace::end() {
-  tell("stop " + name_);
+  tell_helper(kTracingPipe, "stop " + name_);
   on_ = false;
-  const auto path = fmt::format("{}-{}.txt", kTracingPipe, name_);
-  await(path);
-  std::ostringstream text;
-  text << std::ifstream{path}.rdbuf();
-  return text.str();
+  return await_helper(fmt::format("{}-{}.txt", kTracingPipe, name_), kPatience);
 }
 
 }  // namespace longhaul::workloads::registration_cost

@@ -2,10 +2,12 @@
 
 #include <memory>
 
+#include "workloads/harness/steering.hh"
 #include "workloads/protocols/rpc/client.hh"
 #include "workloads/protocols/rpc/server.hh"
 #include "workloads/protocols/rpc/stream.hh"
 #include "workloads/protocols/stream.hh"
+#include "workloads/suite/rpc/kernel.hh"
 
 namespace longhaul::workloads::rpc {
 namespace {
@@ -42,8 +44,12 @@ Options options_of(const PairedSession& session) {
   return options_of(session.spec(), session.parameters(), session.transport());
 }
 
-Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
-                             Role role) {
+bool by_kernel(const WorkloadSpec& spec, const Parameters& parameters) {
+  return text(parameters, spec.parameters, "server") == "kernel";
+}
+
+Attempt<ConnectionPlan> rpc_plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
+                                 Role role) {
   const auto options = options_of(spec, parameters, transport);
   if (options.procedure == nfs::Procedure::readlink && options.size > nfs::kMostPath)
     return wrong_input("--size {}: a path that READLINK gives has at most {} bytes", options.size, nfs::kMostPath);
@@ -52,6 +58,19 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   adapt(*plan, spec, parameters, transport);
   plan->reads = static_cast<std::uint8_t>(integer(parameters, spec.parameters, "ord"));
   return plan;
+}
+
+Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
+                             Role role) {
+  auto plan = rpc_plan(spec, parameters, transport, role);
+  if (!plan || !by_kernel(spec, parameters)) return plan;
+  if (const auto lacking = kernel_lacks(options_of(spec, parameters, transport)); !lacking.empty())
+    return unsupported("the kernel's NFS server: {}", lacking);
+  // Another connection goes to the kernel. This one says which device the path has, and looks after the other end.
+  ConnectionPlan idle;
+  adapt(idle, spec, parameters, transport);
+  idle.memory = idle.message = 1;
+  return idle;
 }
 
 // One thread of the client's. Counts the payload of calls that are done.
@@ -80,15 +99,22 @@ class CallLane final : public Lane {
   stream::Meter& meter_;
 };
 
-std::unique_ptr<Client> make_client(const PairedSession& session, const Options& options) {
-  auto& connection = *session.connections().front();
+std::unique_ptr<Client> make_client(const PairedSession& session, Connection& connection, const Options& options) {
   if (session.streams()) return std::make_unique<StreamClient>(connection, options);
   return std::make_unique<RdmaClient>(connection, options);
 }
 
 std::map<std::string, Metric> client(ClientSession& session) {
-  const auto options = options_of(session);
-  const auto caller = make_client(session, options);
+  const auto steering = receive_here(session.connections().front()->facts().netdev);
+  auto options = options_of(session);
+  KernelPeer kernel;
+  if (by_kernel(session.spec(), session.parameters())) {
+    const auto plan = rpc_plan(session.spec(), session.parameters(), session.transport(), Role::client);
+    kernel = meet_kernel(session, options, *plan);
+    options.handles = kernel.handles;
+  }
+  auto& connection = kernel.connection ? *kernel.connection : *session.connections().front();
+  const auto caller = make_client(session, connection, options);
   stream::Meter meter;
   Lanes lanes;
   for (std::size_t thread = 0; thread < options.threads; ++thread)
@@ -112,7 +138,12 @@ double mean(Nanoseconds all, std::uint64_t count) {
 }
 
 std::map<std::string, Metric> server(ServerSession& session) {
+  const auto steering = receive_here(session.connections().front()->facts().netdev);
   const auto options = options_of(session);
+  if (by_kernel(session.spec(), session.parameters())) {
+    serve_by_kernel(session, options);
+    return {};
+  }
   auto& connection = *session.connections().front();
   MemoryStore store{options.file_size(), options.procedure == nfs::Procedure::readdir ? kEntries : 1,
                     options.procedure == nfs::Procedure::readlink ? options.size : 1};

@@ -104,6 +104,13 @@ std::vector<ParameterSpec> parameters() {
        .fallback = Value{"preregistered"},
        .choices = {"preregistered", "each-time"},
        .needs = kChunks}};
+  all.push_back({.name = "server",
+                 .kind = Kind::choice,
+                 .help =
+                     "ours, which has its files in memory; or the kernel's NFS server (of a lab), whose own buffers "
+                     "and threads it has then",
+                 .fallback = Value{"ours"},
+                 .choices = {"ours", "kernel"}});
   for (auto& parameter : strategy_parameters()) all.push_back(std::move(parameter));
   return with_harness(std::move(all));
 }

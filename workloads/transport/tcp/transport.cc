@@ -1,5 +1,6 @@
 #include "workloads/transport/tcp/transport.hh"
 
+#include "workloads/transport/socket.hh"
 #include "workloads/transport/tcp/connection.hh"
 
 namespace longhaul::workloads::tcp {
@@ -42,6 +43,19 @@ Attempt<Connections> connect(Meeting meeting, std::uint16_t, const Patience&) {
   return open(meeting);
 }
 
+Attempt<Foreign> dial(Meeting meeting, std::uint16_t port, const std::string&, const Patience& patience) {
+  auto peer = peer_address(meeting.control);
+  peer.set_port(port);
+  auto source = local_address(meeting.control);
+  source.set_port(0);
+  auto fd = start_dial(peer, source);
+  if (!fd) return failed_by(fd.error());
+  if (auto done = finish_dial(fd->get(), peer, patience); !done) return failed_by(done.error());
+  auto connection = SocketsConnection::open(std::move(*fd), meeting.plan);
+  if (!connection) return tl::unexpected(connection.error());
+  return Foreign{std::move(*connection), {}};
+}
+
 }  // namespace
 
 std::vector<Transport> transports() {
@@ -49,7 +63,8 @@ std::vector<Transport> transports() {
            .address_of = address_of,
            .sockets = [](const ConnectionPlan& plan) { return plan.connections; },
            .listen = listen,
-           .connect = connect}};
+           .connect = connect,
+           .dial = dial}};
 }
 
 }  // namespace longhaul::workloads::tcp

@@ -67,16 +67,11 @@ std::optional<CmEvent> next_event(rdma_event_channel* channel) {
     if (errno == EAGAIN || errno == EINTR) return std::nullopt;
     throw_errno("read an rdma_cm event");
   }
-  CmEvent event{raw->event,
-                raw->status,
-                raw->id,
-                std::nullopt,
-                raw->param.conn.responder_resources,
-                raw->param.conn.initiator_depth};
+  CmEvent event{
+      raw->event, raw->status, raw->id, {}, raw->param.conn.responder_resources, raw->param.conn.initiator_depth};
   if (raw->param.conn.private_data != nullptr &&
       (raw->event == RDMA_CM_EVENT_CONNECT_REQUEST || raw->event == RDMA_CM_EVENT_ESTABLISHED))
-    event.introduction =
-        decode_introduction({static_cast<const char*>(raw->param.conn.private_data), raw->param.conn.private_data_len});
+    event.private_data.assign(static_cast<const char*>(raw->param.conn.private_data), raw->param.conn.private_data_len);
   check(::rdma_ack_cm_event(raw), "acknowledge an rdma_cm event");
   return event;
 }

@@ -34,7 +34,7 @@ struct CmEvent {
   rdma_cm_event_type type = RDMA_CM_EVENT_ADDR_ERROR;
   int status = 0;
   rdma_cm_id* id = nullptr;
-  std::optional<Introduction> introduction;
+  std::string private_data;              ///< of a request, or of an answer; padded by some providers
   std::uint8_t responder_resources = 0;  ///< the peer's wish, for reads
   std::uint8_t initiator_depth = 0;
 };

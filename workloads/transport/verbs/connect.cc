@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <optional>
 
@@ -88,13 +89,19 @@ Attempt<void> await_route(const Resolved& one, const Patience& patience, const s
   return {};
 }
 
-}  // namespace
+struct Established {
+  std::unique_ptr<VerbsConnection> connection;
+  std::string answer;  // private data
+};
 
-Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const SocketAddress& peer,
-                                        const std::string& device, const ConnectionPlan& plan, std::uint64_t session,
-                                        Nanoseconds rtt, const Patience& patience) {
+// The private data of the request for one of the connections.
+using Greeting = std::function<std::string(const VerbsConnection& connection, std::uint16_t lane)>;
+
+Attempt<std::vector<Established>> establish(const SocketAddress& source, const SocketAddress& peer,
+                                            const std::string& device, const ConnectionPlan& plan,
+                                            const Greeting& greeting, Nanoseconds rtt, const Patience& patience,
+                                            const std::string& attempted) {
   if (const auto devices = rdma_devices(); devices.empty()) return unsupported("{}", describe(devices));
-  const auto attempted = fmt::format("connect over RDMA from {} to {}", source.host(), peer.text());
   // Every step is begun for all before it is awaited for any: the path is crossed as often as for one.
   std::vector<Resolved> pending;
   RdmaDevice used;
@@ -116,10 +123,10 @@ Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const Socke
     auto connection = VerbsConnection::open(std::move(one.channel), std::move(one.id), used, plan, rtt);
     for (int tries = 1;; ++tries) {
       if (!connection) return connection;
-      const auto own = encode((*connection)->introduction(session, lane));
+      const auto own = greeting(**connection, lane);
       auto parameters = (*connection)->parameters();
       parameters.private_data = own.data();
-      parameters.private_data_len = own.size();
+      parameters.private_data_len = static_cast<std::uint8_t>(own.size());
       if (::rdma_connect((*connection)->id(), &parameters) == 0) return connection;
       // rdma_cm chose a port that a TCP socket has or had a minute ago; siw connects by TCP and so cannot have it.
       if (errno != EADDRINUSE || tries == kPortTries) return failed("{}: {}", attempted, errno_text(errno));
@@ -135,23 +142,58 @@ Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const Socke
   for (auto& one : pending)
     asked.push_back(std::async(pending.size() > 1 ? std::launch::async : std::launch::deferred, ask, std::move(one),
                                static_cast<std::uint16_t>(asked.size())));
-  VerbsConnections connections;
+  std::vector<Established> all;
   std::optional<RunFailure> failure;
   for (auto& one : asked) {
     auto connection = one.get();  // of all, also where one has failed: they use what is here
     if (connection)
-      connections.push_back(std::move(*connection));
+      all.push_back({std::move(*connection), {}});
     else if (!failure)
       failure = connection.error();
   }
   if (failure) return tl::unexpected(*failure);
-  for (auto& connection : connections) {
-    const auto event = expect_event(connection->channel(), RDMA_CM_EVENT_ESTABLISHED, patience, attempted);
+  for (auto& one : all) {
+    auto event = expect_event(one.connection->channel(), RDMA_CM_EVENT_ESTABLISHED, patience, attempted);
     if (!event) return tl::unexpected(event.error());
-    if (!event->introduction) return failed("{}: the server's answer is not longhaul's", attempted);
-    connection->set_peer(*event->introduction);
+    one.answer = std::move(event->private_data);
+  }
+  return all;
+}
+
+std::string attempt(const SocketAddress& source, const SocketAddress& peer) {
+  return fmt::format("connect over RDMA from {} to {}", source.host(), peer.text());
+}
+
+}  // namespace
+
+Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const SocketAddress& peer,
+                                        const std::string& device, const ConnectionPlan& plan, std::uint64_t session,
+                                        Nanoseconds rtt, const Patience& patience) {
+  const auto introduce = [&](const VerbsConnection& connection, std::uint16_t lane) {
+    const auto own = encode(connection.introduction(session, lane));
+    return std::string{own.begin(), own.end()};
+  };
+  const auto attempted = attempt(source, peer);
+  auto all = establish(source, peer, device, plan, introduce, rtt, patience, attempted);
+  if (!all) return tl::unexpected(all.error());
+  VerbsConnections connections;
+  for (auto& one : *all) {
+    const auto introduction = decode_introduction(one.answer);
+    if (!introduction) return failed("{}: the server's answer is not longhaul's", attempted);
+    one.connection->set_peer(*introduction);
+    connections.push_back(std::move(one.connection));
   }
   return connections;
+}
+
+Attempt<ForeignConnection> connect_foreign(const SocketAddress& source, const SocketAddress& peer,
+                                           const std::string& device, const ConnectionPlan& plan,
+                                           const std::string& private_data, Nanoseconds rtt, const Patience& patience) {
+  auto all = establish(
+      source, peer, device, plan, [&](const VerbsConnection&, std::uint16_t) { return private_data; }, rtt, patience,
+      attempt(source, peer));
+  if (!all) return tl::unexpected(all.error());
+  return ForeignConnection{std::move(all->front().connection), std::move(all->front().answer)};
 }
 
 Attempt<VerbsListener> VerbsListener::open(const SocketAddress& address, const std::string& device) {
@@ -186,7 +228,7 @@ Attempt<VerbsConnections> VerbsListener::accept(const ConnectionPlan& plan, std:
     if (!event) return failed("the client opened {} of {} RDMA connections in time", accepted, plan.connections);
     if (event->type != RDMA_CM_EVENT_CONNECT_REQUEST) continue;  // a rejected stranger's end, for instance
     CmId id{event->id};
-    const auto& peer = event->introduction;
+    const auto peer = decode_introduction(event->private_data);
     if (!peer || peer->session != session || peer->lane >= plan.connections || connections[peer->lane]) {
       log::warn("rejected an RDMA connection that is not this client's");
       ::rdma_reject(id.get(), nullptr, 0);

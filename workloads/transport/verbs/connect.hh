@@ -17,6 +17,15 @@ Attempt<VerbsConnections> connect_verbs(const SocketAddress& source, const Socke
                                         const std::string& device, const ConnectionPlan& plan, std::uint64_t session,
                                         Nanoseconds rtt, const Patience& patience);
 
+/// A connection to a server that is not longhaul's: it has its own words for the private data.
+struct ForeignConnection {
+  std::unique_ptr<VerbsConnection> connection;
+  std::string answer;  ///< the server's private data; padded by some providers
+};
+Attempt<ForeignConnection> connect_foreign(const SocketAddress& source, const SocketAddress& peer,
+                                           const std::string& device, const ConnectionPlan& plan,
+                                           const std::string& private_data, Nanoseconds rtt, const Patience& patience);
+
 class VerbsListener {
  public:
   /// Listens at an address of an RDMA device, on a free port.

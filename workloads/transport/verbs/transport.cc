@@ -60,6 +60,15 @@ Attempt<Connections> connect(Meeting meeting, std::uint16_t port, const Patience
                                       meeting.session, round_trip(meeting.control), patience));
 }
 
+Attempt<Foreign> dial(Meeting meeting, std::uint16_t port, const std::string& private_data, const Patience& patience) {
+  auto peer = peer_address(meeting.control);
+  peer.set_port(port);
+  auto foreign = connect_foreign(local_address(meeting.control), peer, meeting.device, meeting.plan, private_data,
+                                 round_trip(meeting.control), patience);
+  if (!foreign) return tl::unexpected(foreign.error());
+  return Foreign{std::move(foreign->connection), std::move(foreign->answer)};
+}
+
 }  // namespace
 
 std::vector<Transport> transports() {
@@ -67,7 +76,8 @@ std::vector<Transport> transports() {
            .address_of = address_of_device,
            .sockets = [](const ConnectionPlan&) { return std::size_t{0}; },
            .listen = listen,
-           .connect = connect}};
+           .connect = connect,
+           .dial = dial}};
 }
 
 }  // namespace longhaul::workloads::verbs

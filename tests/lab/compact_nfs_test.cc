@@ -1,0 +1,95 @@
+// The kernel's NFS over real RDMA: as a workload, and its server as the peer of our own client.
+#include <gmock/gmock.h>
+
+#include "tests/lab/compact.hh"
+
+namespace longhaul::testing {
+namespace {
+
+namespace json = boost::json;
+using ::testing::HasSubstr;
+
+double metric(const json::value& client, const char* name) {
+  return client.at("metrics").at(name).at("value").to_number<double>();
+}
+
+class Nfs : public CompactLab {
+ protected:
+  /// The client's record.
+  static json::value run(const std::string& workload, const std::string& provider, const std::string& options) {
+    const auto outcome = by_hand(workload, provider, "--min-samples 5 " + options);
+    EXPECT_EQ(outcome.code, 0) << workload << " " << provider << " " << options << ": " << outcome.out << outcome.err;
+    return outcome.code == 0 ? json::parse(outcome.out).at("client") : json::value{};
+  }
+};
+
+TEST_F(Nfs, TheKernelsClientAndServer) {
+  for (const std::string procedure : {"read", "write"}) {
+    for (const std::string provider : {"rxe", "siw"}) {
+      const auto client = run("nfs", provider, "--transport rdma --threads 4 --procedure " + procedure);
+      EXPECT_EQ(metric(client, "chunks"), 1) << "its payload went by RDMA: " << provider << " " << procedure;
+    }
+    run("nfs", "rxe", "--transport tcp --threads 4 --procedure " + procedure);
+  }
+  // Several calls of an operation, and what the options say.
+  const auto parts = run("nfs", "rxe", "--transport rdma --size 64KiB --transfer 32KiB --slots 4 --server-threads 2");
+  EXPECT_EQ(metric(parts, "chunks"), 1);
+}
+
+// The path is so long that what a busy host adds is a small part of a trip. It is crossed: the kernel binds its client
+// to no address, and here both ends have one kernel.
+TEST_F(Nfs, TripsAreWhatTheyAreOnALongPath) {
+  applied("--delay 50ms");
+  const auto trips = [](const std::string& options) {
+    return metric(run("nfs", "rxe", "--size 32KiB " + options), "operation") / 50e6;
+  };
+  const auto sockets = trips("--transport tcp --procedure write");
+  const auto read = trips("--transport rdma");
+  const auto write = trips("--transport rdma --procedure write");
+  clear();
+  EXPECT_GE(sockets, 2);
+  EXPECT_LT(sockets, 3);
+  EXPECT_GE(read, 2);
+  EXPECT_LT(read, 3);
+  EXPECT_GE(write, 4);
+  EXPECT_LT(write, 5);
+}
+
+TEST_F(Nfs, OurClientSpeaksToTheKernelsServer) {
+  for (const std::string procedure : {"null", "read", "write", "readdir", "readlink"}) {
+    const std::string size = procedure == "readlink" ? "4000" : "64KiB";
+    const auto options = "--server kernel --threads 3 --procedure " + procedure + " --size " + size;
+    for (const std::string provider : {"rxe", "siw"}) {
+      const auto client = run("rpc", provider, "--transport rdma --strategy each-time " + options);
+      EXPECT_EQ(metric(client, "trips"), procedure == "write" ? 4 : 2) << provider << " " << procedure;
+    }
+    run("rpc", "rxe", "--transport tcp " + options);
+  }
+  // Inline messages.
+  run("rpc", "rxe", "--transport rdma --server kernel --size 1KiB");
+  run("rpc", "rxe", "--transport rdma --server kernel --procedure write --size 1KiB");
+  const auto small = by_hand("rpc", "rxe", "--transport rdma --server kernel --inline 1KiB");
+  EXPECT_EQ(small.code, 1);
+  EXPECT_THAT(small.err, HasSubstr("give --inline 4096"));
+}
+
+TEST_F(Nfs, NothingIsLeftBehind) {
+  // A client that is killed, then a server; the next run is served.
+  const std::string ask =
+      "taskset 1 longhaul-bench nfs --connect $LONGHAUL_PEER --bind $LONGHAUL_ADDR --transport rdma --duration ";
+  const std::string listen = "taskset 2 longhaul-bench nfs --listen --bind $LONGHAUL_PEER >/dev/null 2>&1 & s=$!\n" +
+                             wait_until("ss -Hltn 'sport = :7470' | grep -q .");
+  const auto outcome = lab().on(
+      "client", listen + ask + "60s >/dev/null 2>&1 & c=$!\nsleep 4\nkill -9 $c\nwait $c\n" + ask +
+                    "200ms >/dev/null || exit 3\n" + ask +
+                    "60s >/dev/null 2>/tmp/lost.log & c=$!\nsleep 4\nkill -9 $s\nwait $c\ncat /tmp/lost.log\n" +
+                    listen + ask + "200ms >/dev/null || exit 4\nkill $s\nwait $s\nsleep 1\n" +
+                    "ls /run/longhaul\ngrep -c ' nfs ' /proc/mounts\ncat /proc/fs/nfsd/threads\n");
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("the peer closed"));
+  EXPECT_THAT(outcome.out, HasSubstr("export\nnfs\n")) << "no file of a run";
+  EXPECT_THAT(outcome.out, HasSubstr("\n0\n0\n")) << "no mount, no thread";
+}
+
+}  // namespace
+}  // namespace longhaul::testing
