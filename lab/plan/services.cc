@@ -90,8 +90,7 @@ done <>$f
 // reads the exports when a client mounts, and handles may be wanted before any does: then this does. The kernel's table
 // of exports holds the folder until it is flushed (exportfs -f).
 std::string nfs_script() {
-  return open_pipe(kNfsPipe) +
-         fmt::format(R"(e={0}
+  return open_pipe(kNfsPipe) + fmt::format(R"(e={0}
 server=
 umask 022
 ready() {{
@@ -160,7 +159,7 @@ $c $n $x >$f-$n.log 2>&1 && r=ok
 mv $f-$n.new $f-$n.$w
 done <>$f
 )",
-                     kNfsExport);
+                                           kNfsExport);
 }
 
 }  // namespace longhaul::lab
