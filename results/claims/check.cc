@@ -163,6 +163,7 @@ std::vector<Checked> check_claims(const Summary& summary, const Vocabulary& voca
                        : claim.rival == Rival::twin   ? twins(claim, candidates.cells)
                                                       : alone;
     for (const auto& [group, matches] : matches_of(claim, found, vocabulary)) {
+      if (claim.course && matches.front().x == matches.back().x) continue;
       one.findings.push_back(find(claim, group, matches));
       if (claim.rival == Rival::baseline) one.findings.back().beside = beside(claim, matches, candidates.others);
     }

@@ -83,6 +83,8 @@ struct Claim {
   std::function<Finding(const Claim&, const std::vector<Match>&)> check;
   /// Cells at one place of the axis are samples of the same (seeds of a made-up trace). Else there may be one only.
   bool samples = false;
+  /// It speaks of a change along the axis: groups with one place only are none of its business.
+  bool course = false;
   /// A figure that a software provider or an emulated processor cannot decide: why. Empty: they can.
   std::string needs_hardware = {};
 };

@@ -10,6 +10,7 @@ namespace {
 constexpr const char* kPaper = "Designing NFS with RDMA (2007), ";
 constexpr double kNoDifference = 1.05;
 constexpr double kProportional = 1.1;
+constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kSmall = 8192;  // of more rxe has less under way than ord allows: 128 packets
 
 std::string by_path(const CellSummary& cell, const Vocabulary& vocabulary) {
@@ -112,10 +113,171 @@ Finding proportional(const Claim& claim, const std::vector<Match>& matches) {
   return conclude(all_of(judgements), std::move(reason), std::move(evidence));
 }
 
+std::string by_call(const CellSummary& cell, const Vocabulary& vocabulary) {
+  const auto spelt = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
+  return fmt::format("{} {}, {}", cell.provider, spelt("procedure"), spelt("delay"));
+}
+
+bool long_call(const Parameters& parameters) {
+  return long_read(parameters) || long_write(parameters);
+}
+
+/// Values of axes by which a cell and its rival differ.
+struct Way {
+  const char* axis;
+  const char* mine;
+  const char* theirs;
+};
+
+/// True for a cell whose rival differs in these axes only.
+std::function<bool(const Match&)> differing(std::vector<Way> ways) {
+  return [ways = std::move(ways)](const Match& match) {
+    if (match.rival->workload != match.cell->workload) return false;
+    for (const auto& way : ways)
+      if (!is(*match.parameters, way.axis, way.mine) || !is(*match.rival_parameters, way.axis, way.theirs))
+        return false;
+    auto mine = match.cell->parameters;
+    auto theirs = match.rival->parameters;
+    for (const auto& way : ways) {
+      mine.erase(way.axis);
+      theirs.erase(way.axis);
+    }
+    return mine == theirs;
+  };
+}
+
+// N1: slower at every size.
+Finding registration_costs(const Claim& claim, const std::vector<Match>& matches) {
+  std::vector<Judgement> judgements;
+  std::vector<Evidence> evidence;
+  for (const auto& match : matches) {
+    const auto ratio = compared(*match.cell, *match.rival, claim.metric, matches.size());
+    evidence.push_back({place(claim, match), "each-time / preregistered", ratio.ratio});
+    judgements.push_back(above(ratio, 1));
+  }
+  auto reason = "each-time / preregistered is " + said(evidence);
+  return conclude(all_of(judgements), std::move(reason), std::move(evidence));
+}
+
+// Ratios of READ and of WRITE at the same places of an axis.
+struct Calls {
+  std::vector<Measured> reads, writes;
+  std::vector<Evidence> evidence;
+};
+
+Calls calls_of(const Claim& claim, const std::vector<Match>& matches, const char* what) {
+  Calls calls;
+  for (const auto& match : matches) {
+    const bool read = is(*match.parameters, "procedure", "read");
+    auto ratio = compared(*match.cell, *match.rival, claim.metric, matches.size());
+    calls.evidence.push_back({fmt::format("{} {}", read ? "READ" : "WRITE", place(claim, match)), what, ratio.ratio});
+    (read ? calls.reads : calls.writes).push_back(std::move(ratio));
+  }
+  return calls;
+}
+
+// N5: the server's cache gains something for either call, and less for WRITE.
+Finding cache_gains_more_for_read(const Claim& claim, const std::vector<Match>& matches) {
+  auto calls = calls_of(claim, matches, "preregistered / each-time");
+  auto reason = "preregistered / each-time is " + said(calls.evidence);
+  if (calls.reads.size() != calls.writes.size() || calls.reads.empty())
+    return undecided(reason + ": READ and WRITE are wanted at the same sizes", std::move(calls.evidence));
+  std::vector<Judgement> judgements;
+  for (std::size_t i = 0; i < calls.reads.size(); ++i) {
+    judgements.push_back(above(calls.reads[i], 1));
+    judgements.push_back(smaller(calls.writes[i], calls.reads[i]));
+  }
+  return conclude(all_of(judgements), std::move(reason), std::move(calls.evidence));
+}
+
+// N6: copying wins the smallest records, registering the largest.
+Finding copying_wins_small_records(const Claim& claim, const std::vector<Match>& matches) {
+  std::vector<Measured> ratios;
+  std::vector<Evidence> evidence;
+  for (const auto& match : matches) {
+    ratios.push_back(compared(*match.cell, *match.rival, claim.metric, matches.size()));
+    evidence.push_back({place(claim, match), "copied / registered each time", ratios.back().ratio});
+  }
+  auto reason = "copied / registered each time is " + said(evidence);
+  return conclude(all_of({below(ratios.front(), 1), above(ratios.back(), 1)}), std::move(reason), std::move(evidence));
+}
+
+// N8: a key for all memory wins READ; WRITE pays for its many segments.
+Finding one_key_wins_read_only(const Claim& claim, const std::vector<Match>& matches) {
+  auto calls = calls_of(claim, matches, "one key / each-time");
+  auto reason = "throughput with one key / registered each time is " + said(calls.evidence);
+  if (calls.reads.empty() || calls.writes.empty())
+    return undecided(reason + ": READ and WRITE are both wanted", std::move(calls.evidence));
+  std::vector<Judgement> judgements;
+  for (const auto& read : calls.reads) judgements.push_back(above(read, 1));
+  for (const auto& write : calls.writes) judgements.push_back(below(write, 1));
+  return conclude(all_of(judgements), std::move(reason), std::move(calls.evidence));
+}
+
+// N9: more clients, more throughput, and above that of sockets with the most of them.
+Finding clients_add_up(const Claim& claim, const std::vector<Match>& matches) {
+  std::vector<Evidence> evidence;
+  const auto& first = matches.front();
+  const auto& last = matches.back();
+  const auto lead = compared(*last.cell, *last.rival, claim.metric, 2);
+  const auto growth = compared(*last.cell, *first.cell, claim.metric, 2);
+  evidence.push_back({place(claim, last), "RDMA / sockets", lead.ratio});
+  evidence.push_back({place(claim, last), "throughput / that of one client", growth.ratio});
+  auto reason = fmt::format("with {} throughput is {:.3g} times that of one client, and {:.3g} times that of sockets",
+                            place(claim, last), growth.ratio.value, lead.ratio.value);
+  if (first.x != 1) return undecided(reason + ": one client alone is wanted, too", std::move(evidence));
+  return conclude(all_of({above(growth, 1), above(lead, 1)}), std::move(reason), std::move(evidence));
+}
+
+// N4: the same work for a call, by what is not polling.
+Finding copies_cost_processor(const Claim& claim, const std::vector<Match>& matches) {
+  const auto work = [](const CellSummary& cell) {
+    const auto* all = cell.metric("client_cpu_per_op");
+    const auto* busy = cell.metric("client_cpu");
+    const auto* polling = cell.metric("client_process_polling");
+    std::vector<double> values;
+    if (all == nullptr || busy == nullptr || polling == nullptr) return values;
+    for (std::size_t i = 0; i < std::min({all->values.size(), busy->values.size(), polling->values.size()}); ++i)
+      values.push_back(all->values[i] * (1 - polling->values[i] / busy->values[i]));
+    return values;
+  };
+  std::vector<Judgement> judgements;
+  std::vector<Evidence> evidence;
+  for (const auto& match : matches) {
+    const auto ratio = compared(work(*match.cell), work(*match.rival), matches.size());
+    evidence.push_back({place(claim, match), "Read-Write / Read-Read with a copy", ratio.ratio});
+    judgements.push_back(below(ratio, 1));
+  }
+  auto reason = "the client's processor time per call, but for polling, is " + said(evidence);
+  return conclude(all_of(judgements), std::move(reason), std::move(evidence));
+}
+
+std::string by_clients(const CellSummary& cell, const Vocabulary& vocabulary) {
+  const auto spelt = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
+  return fmt::format("{}, {}, threads {}", by_path(cell, vocabulary), spelt("procedure"), spelt("threads"));
+}
+
+std::string by_delay(const CellSummary& cell, const Vocabulary& vocabulary) {
+  const auto spelt = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
+  return fmt::format("{}, {}, threads {}", cell.provider, spelt("delay"), spelt("threads"));
+}
+
 }  // namespace
 
 std::vector<Claim> rpc_claims() {
   return {
+      {.id = "N1",
+       .source = std::string{kPaper} + "section 5, figure 6",
+       .statement = "A call takes longer where its buffers are registered on the way.",
+       .criterion = "at every size the time with registration each time is above that with registered buffers",
+       .workload = "rpc",
+       .metric = "operation",
+       .x = "size",
+       .rival = Rival::twin,
+       .twin = differing({{"strategy", "each-time", "preregistered"}}),
+       .group = by_call,
+       .concerns = long_call,
+       .check = registration_costs},
       {.id = "N2",
        .source = std::string{kPaper} + "section 5.1, figure 7",
        .statement = "READ: Read-Write has more throughput than Read-Read, by less the more threads there are.",
@@ -142,6 +304,91 @@ std::vector<Claim> rpc_claims() {
        .group = by_path,
        .concerns = long_write,
        .check = no_difference},
+      {.id = "N4",
+       .source = std::string{kPaper} + "section 5.1, figure 7",
+       .statement = "READ by Read-Write takes less of the client's processor than by Read-Read, which copies.",
+       .criterion = "with every number of threads the client's processor time per call, but for polling, is less with "
+                    "Read-Write without a copy than with Read-Read and a copy",
+       .workload = "rpc",
+       .metric = "client_cpu_per_op",
+       .x = "threads",
+       .rival = Rival::twin,
+       .twin = differing({{"design", "read-write", "read-read"}, {"copy", "none", "client"}}),
+       .group = by_path,
+       .concerns = long_read,
+       .check = copies_cost_processor,
+       .needs_hardware = "a NIC does most of what the client's processors do here"},
+      {.id = "N5",
+       .source = std::string{kPaper} + "section 5.2, figures 9 and 10",
+       .statement = "A cache of registered buffers at the server gives more throughput, READ more than WRITE.",
+       .criterion =
+           "at every size READ has more throughput with the server's buffers registered once than each time, and "
+           "WRITE gains less",
+       .workload = "rpc",
+       .metric = "throughput",
+       .x = "size",
+       .rival = Rival::twin,
+       .twin = differing({{"server_buffers", "preregistered", "each-time"}}),
+       .group = by_delay,
+       .concerns =
+           [](const Parameters& parameters) { return long_call(parameters) && !is(parameters, "design", "push"); },
+       .check = cache_gains_more_for_read,
+       .samples = true},
+      {.id = "N6",
+       .source = std::string{kPaper} + "section 5.2, figure 11",
+       .statement = "Copying to registered buffers at the client wins small records, registering each time large ones.",
+       .criterion = "a copied call takes less time than a registered one at the smallest size, and more at the largest",
+       .workload = "rpc",
+       .metric = "operation",
+       .x = "size",
+       .rival = Rival::twin,
+       .twin = differing({{"strategy", "preregistered", "each-time"}, {"copy", "client", "none"}}),
+       .group = by_call,
+       .concerns = long_call,
+       .check = copying_wins_small_records,
+       .course = true},
+      {.id = "N8",
+       .source = std::string{kPaper} + "section 5.3, figures 13 and 14",
+       .statement = "One key for all memory gives the best READ, and a worse WRITE than registration: more chunks.",
+       .criterion =
+           "with segments of 4 KiB and nothing registered on the way READ has more throughput than with registration "
+           "each time, and WRITE less",
+       .workload = "rpc",
+       .metric = "throughput",
+       .x = "size",
+       .rival = Rival::twin,
+       .twin =
+           [](const Match& match) {
+             return match.rival->workload == match.cell->workload &&
+                    is(*match.parameters, "strategy", "preregistered") &&
+                    is(*match.rival_parameters, "strategy", "each-time") &&
+                    integer_of(*match.parameters, "segment") == kPage &&
+                    integer_of(*match.rival_parameters, "segment") >= integer_of(*match.parameters, "size") &&
+                    same_but(*match.cell, *match.rival, {"strategy", "segment"});
+           },
+       .group = by_delay,
+       .concerns = long_call,
+       .check = one_key_wins_read_only,
+       .samples = true},
+      {.id = "N9",
+       .source = std::string{kPaper} + "section 5.4, figures 15 and 16",
+       .statement =
+           "Several clients of one server get more throughput together by RDMA than by sockets on the same link.",
+       .criterion =
+           "the most clients have more throughput together than one, and more than as many by sockets; the server's "
+           "file is in memory",
+       .workload = "rpc",
+       .metric = "throughput",
+       .x = "clients",
+       .rival = Rival::baseline,
+       .group = by_clients,
+       .concerns =
+           [](const Parameters& parameters) {
+             return (is(parameters, "procedure", "read") || is(parameters, "procedure", "write")) &&
+                    (!parameters.contains("design") || is(parameters, "design", "read-write"));
+           },
+       .check = clients_add_up,
+       .course = true},
       {.id = "N11",
        .source = std::string{kPaper} + "section 4.1",
        .statement = "The RDMA reads that may be under way (IRD, ORD) bound the throughput of WRITE.",

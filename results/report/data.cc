@@ -3,6 +3,7 @@
 #include "model/codec.hh"
 #include "results/claims/json.hh"
 #include "results/report/answer.hh"
+#include "results/report/decisions.hh"
 #include "results/report/local_axes.hh"
 #include "results/report/report.hh"
 #include "results/report/transfers.hh"
@@ -299,6 +300,7 @@ json::object data_of(const Analysis& analysis, bool distributions) {
           {"cells", std::move(cells)},
           {"pairs", std::move(pairs)},
           {"transfers", transfers_data(summary, vocabulary)},
+          {"decisions", decisions_data(summary, vocabulary)},
           {"nodes", nodes_data(summary)}};
 }
 

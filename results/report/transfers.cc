@@ -1,6 +1,5 @@
 #include "results/report/transfers.hh"
 
-#include "results/analyses/transfers/decision.hh"
 #include "results/analyses/transfers/prediction.hh"
 #include "results/analyses/transfers/savings.hh"
 #include "results/report/data.hh"
@@ -49,32 +48,12 @@ json::array savings_data(const Summary& summary) {
   return all;
 }
 
-json::array decisions_data(const Summary& summary, const Vocabulary& vocabulary) {
-  json::array all;
-  for (const auto& one : decisions(summary, vocabulary)) {
-    json::array choices;
-    for (const auto& choice : one.choices)
-      choices.emplace_back(json::object{{"id", choice.cell->cell_id},
-                                        {"name", choice.name},
-                                        {"transfer", choice.transfer},
-                                        {"as_good", choice.as_good}});
-    all.emplace_back(json::object{{"provider", one.provider},
-                                  {"direction", one.direction},
-                                  {"buffers", one.buffers},
-                                  {"size", one.size},
-                                  {"delay", one.delay},
-                                  {"choices", std::move(choices)}});
-  }
-  return all;
-}
-
 }  // namespace
 
 json::value transfers_data(const Summary& summary, const Vocabulary& vocabulary) {
   auto cells = predictions_data(summary, vocabulary);
   if (cells.empty()) return nullptr;
-  return json::object{
-      {"cells", std::move(cells)}, {"savings", savings_data(summary)}, {"map", decisions_data(summary, vocabulary)}};
+  return json::object{{"cells", std::move(cells)}, {"savings", savings_data(summary)}};
 }
 
 }  // namespace longhaul::results

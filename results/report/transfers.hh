@@ -1,5 +1,4 @@
-// The report's part on transfers as JSON: predictions, savings, which process to take. Pure. Heavy to include: .cc
-// only.
+// The report's part on transfers as JSON: predictions and savings. Pure. Heavy to include: .cc only.
 #pragma once
 
 #include <boost/json.hpp>

@@ -26,8 +26,11 @@ Parameters as_achieved(const CellSummary& cell) {
 
 std::optional<double> expected_headline(const CellSummary& cell, const std::vector<CellSummary>& cells,
                                         const Vocabulary& vocabulary) {
-  if (const auto* ceiling = cell.metric("ceiling"); ceiling != nullptr && ceiling->median > 0) return ceiling->median;
   const auto* spec = vocabulary.workload(cell.workload);
+  // Of a rate; a workload whose headline is a time may have one beside it.
+  const auto* ceiling = cell.metric("ceiling");
+  const bool of_rate = spec == nullptr || spec->metrics.empty() || spec->metrics.front().unit == "bit/s";
+  if (of_rate && ceiling != nullptr && ceiling->median > 0) return ceiling->median;
   if (spec == nullptr || !spec->predict || spec->metrics.empty() || cell.forward.asked + cell.back.asked == 0)
     return std::nullopt;
   const auto predicted = spec->predict(as_achieved(cell));

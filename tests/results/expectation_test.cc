@@ -53,6 +53,12 @@ TEST(Expectation, WhatThePredictionHasWithoutDelayIsNotAddedTwice) {
                    2.3e6 + 10.4e6);
 }
 
+TEST(Expectation, ACeilingOfBitsIsNotExpectedOfATime) {
+  auto far = cell("rpc", {{"delay", 5'000'000}}, "operation", 0);
+  far.metrics.push_back(cell("rpc", {}, "ceiling", 13e6).metrics.front());
+  EXPECT_DOUBLE_EQ(expected({cell("rpc", {}, "operation", 1e6), far}).value(), 1e6 + 2 * 5.2e6);
+}
+
 TEST(Expectation, TheTwinIsOfAnotherEngineToo) {
   const std::string nfqueue = "nfqueue";
   EXPECT_TRUE(expected({cell("latency", {}, "latency", 80e3),

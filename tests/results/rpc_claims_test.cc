@@ -1,4 +1,4 @@
-// N2, N3, N11: Read-Write against Read-Read, and what bounds WRITE.
+// N1 - N11: designs, registration, copies and clients of RPC over RDMA, and what bounds WRITE.
 #include <gmock/gmock.h>
 
 #include "tests/results/made_up.hh"
@@ -108,6 +108,127 @@ TEST_F(RpcClaims, N11sIsOfServerThreads) {
 TEST_F(RpcClaims, N11WantsTwoValues) {
   write("server_threads", 4, 10 * kMega);
   EXPECT_EQ(finding("N11s").verdict, Verdict::not_decidable);
+}
+
+// Calls by what registers: times for either end's buffers.
+class RegistrationOfCalls : public RpcClaims {
+ protected:
+  void timed(const char* procedure, std::int64_t size, double operation, Parameters more) {
+    more["procedure"] = std::string{procedure};
+    more["size"] = size;
+    more["delay"] = 5'000'000;
+    // A payload of so much in such a time.
+    add("rpc", std::move(more), {{"operation", operation}, {"throughput", static_cast<double>(size) / operation}});
+  }
+};
+
+const Parameters kEachTime{{"strategy", std::string{"each-time"}}};
+const Parameters kCopied{{"copy", std::string{"client"}}};
+const Parameters kServerEachTime{{"server_buffers", std::string{"each-time"}}};
+
+TEST_F(RegistrationOfCalls, N1IsTheCostOfRegistration) {
+  for (const std::int64_t size : {8192, 131072}) {
+    timed("read", size, 10 * kMega, {});
+    timed("read", size, 11 * kMega, kEachTime);
+  }
+  EXPECT_EQ(finding("N1").verdict, Verdict::holds);
+  EXPECT_EQ(finding("N1").group, "rxe read, 5ms");
+  timed("read", 524288, 12 * kMega, {});
+  timed("read", 524288, 11 * kMega, kEachTime);
+  EXPECT_EQ(finding("N1").verdict, Verdict::does_not_hold);
+}
+
+TEST_F(RegistrationOfCalls, N5WantsReadToGainMoreThanWrite) {
+  const auto both = [&](double read, double write) {
+    summary_.cells.clear();
+    timed("read", 131072, 10 * kMega, {});
+    timed("read", 131072, 10 * kMega * read, kServerEachTime);
+    timed("write", 131072, 20 * kMega, {});
+    timed("write", 131072, 20 * kMega * write, kServerEachTime);
+    return finding("N5").verdict;
+  };
+  EXPECT_EQ(both(1.8, 1.2), Verdict::holds);
+  EXPECT_EQ(both(1.2, 1.8), Verdict::does_not_hold) << "WRITE gains more";
+  EXPECT_EQ(both(0.8, 0.7), Verdict::does_not_hold) << "a loss";
+  EXPECT_EQ(both(1.2, 1.2), Verdict::not_decidable);
+  summary_.cells.resize(2);
+  EXPECT_EQ(finding("N5").verdict, Verdict::not_decidable) << "READ alone";
+}
+
+TEST_F(RegistrationOfCalls, N6IsACrossover) {
+  const auto crossing = [&](double small, double large) {
+    summary_.cells.clear();
+    for (const auto& [size, ratio] : {std::pair<std::int64_t, double>{8192, small}, {524288, large}}) {
+      timed("read", size, 10 * kMega * ratio, kCopied);
+      timed("read", size, 10 * kMega, kEachTime);
+      timed("read", size, 9 * kMega, {});
+    }
+    return finding("N6").verdict;
+  };
+  EXPECT_EQ(crossing(0.5, 1.5), Verdict::holds);
+  EXPECT_EQ(crossing(0.5, 0.8), Verdict::does_not_hold) << "copying wins everywhere";
+  EXPECT_EQ(crossing(1.2, 1.5), Verdict::does_not_hold);
+  EXPECT_EQ(crossing(0.5, 1.0), Verdict::not_decidable);
+  summary_.cells.resize(3);
+  EXPECT_THAT(findings("N6"), IsEmpty()) << "one size is no course";
+}
+
+TEST_F(RegistrationOfCalls, N8IsOneKeyForAllMemory) {
+  const Parameters one_key{{"segment", 4096}, {"ord", 8}};
+  auto each = kEachTime;
+  each["ord"] = 8;
+  const auto both = [&](double read, double write) {
+    summary_.cells.clear();
+    timed("read", 131072, 10 * kMega / read, one_key);
+    timed("read", 131072, 10 * kMega, each);
+    timed("write", 131072, 20 * kMega / write, one_key);
+    timed("write", 131072, 20 * kMega, each);
+    return finding("N8").verdict;
+  };
+  EXPECT_EQ(both(1.2, 0.5), Verdict::holds);
+  EXPECT_EQ(both(1.2, 1.2), Verdict::does_not_hold) << "its chunks cost nothing";
+  EXPECT_EQ(both(0.9, 0.5), Verdict::does_not_hold);
+}
+
+TEST_F(RegistrationOfCalls, N4IsToldButNotDecidedBySoftware) {
+  const auto work = [&](const char* design, const char* copy, double nanoseconds) {
+    add("rpc",
+        {{"procedure", std::string{"read"}},
+         {"size", 131072},
+         {"design", std::string{design}},
+         {"copy", std::string{copy}}},
+        {{"client_cpu_per_op", nanoseconds}, {"client_cpu", 100}, {"client_process_polling", 50}});
+  };
+  work("read-write", "none", 2 * kMega);
+  work("read-read", "client", 8 * kMega);
+  EXPECT_EQ(finding("N4").verdict, Verdict::holds);
+  EXPECT_THAT(finding("N4").reason, HasSubstr("0.25 at threads 1"));
+  for (auto& cell : summary_.cells) cell.soft = true;
+  EXPECT_EQ(finding("N4").verdict, Verdict::not_decidable);
+  summary_.cells.clear();
+  work("read-write", "none", 9 * kMega);
+  work("read-read", "client", 8 * kMega);
+  EXPECT_EQ(finding("N4").verdict, Verdict::does_not_hold);
+}
+
+TEST_F(RpcClaims, N9IsOfSeveralClients) {
+  const auto clients = [&](double one, double eight, double sockets) {
+    summary_.cells.clear();
+    for (const auto& [count, rate, transport] :
+         {std::tuple{1, one, "rdma"}, {8, eight, "rdma"}, {1, 80 * kMega, "tcp"}, {8, sockets, "tcp"}}) {
+      Parameters more{{"size", 32768}, {"delay", 5'000'000}};
+      if (count > 1) more["clients"] = count;
+      add("rpc", std::move(more), {{"operation", 10 * kMega}, {"throughput", rate}}, transport).forward.asked =
+          5'000'000;
+    }
+  };
+  clients(100 * kMega, 700 * kMega, 300 * kMega);
+  EXPECT_EQ(finding("N9").verdict, Verdict::holds);
+  EXPECT_THAT(finding("N9").reason, HasSubstr("7 times that of one client, and 2.33 times that of sockets"));
+  clients(100 * kMega, 700 * kMega, 800 * kMega);
+  EXPECT_EQ(finding("N9").verdict, Verdict::does_not_hold);
+  clients(100 * kMega, 100 * kMega * 0.9, 50 * kMega);
+  EXPECT_EQ(finding("N9").verdict, Verdict::does_not_hold) << "more clients gain nothing";
 }
 
 }  // namespace

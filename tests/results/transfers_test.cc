@@ -1,7 +1,7 @@
 // Transfers: the sequences of PAPERS.md section F as predictions, savings, F1 - F3, and which process to take.
 #include <gmock/gmock.h>
 
-#include "results/analyses/transfers/decision.hh"
+#include "results/analyses/decision.hh"
 #include "results/analyses/transfers/prediction.hh"
 #include "results/analyses/transfers/savings.hh"
 #include "tests/results/made_up.hh"

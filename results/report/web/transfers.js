@@ -110,20 +110,12 @@ function savingOption() {
 }
 
 function renderDecision() {
-  const all = data.transfers.map.filter(one => one.provider === transferChoice.provider && one.direction === transferChoice.direction);
-  const delays = unique(all.map(one => one.delay)).sort((a, b) => a - b);
-  const rowOf = one => one.buffers === 'same' ? bytes(one.size) : one.buffers;
-  const rows = unique(all.slice().sort((a, b) => a.buffers.localeCompare(b.buffers) * (a.buffers === 'same' ? -1 : 1) || a.size - b.size).map(rowOf));
-  const square = one => {
-    if (!one) return '<td class="quiet">–</td>';
-    const good = one.choices.filter(choice => choice.as_good), first = good[0];
-    const rest = good.slice(1).map(choice => choice.name);
-    const title = one.choices.map(choice => `${choice.name}: ${time(choice.transfer, 4)}${choice.as_good ? '' : ' (slower)'}`).join('\n');
-    return `<td title="${escaped(title)}"><b>${escaped(first.name)}</b> ${time(first.transfer, 3)}${rest.length ? `<br><span class="quiet small">as good: ${escaped(rest.join('; '))}</span>` : ''}</td>`;
-  };
-  html('decision-title', `Which to take: the least time until the data is there<span class="quiet">, ${escaped(transferChoice.provider)}, ${escaped(transferChoice.direction)}; as good: the interval of the ratio contains 1</span>`);
-  html('decision', `<table><thead><tr><th>size ↓ delay →</th>${delays.map(delay => `<th>${roundTime(delay)}</th>`).join('')}</tr></thead><tbody>${
-    rows.map(row => `<tr><th>${escaped(row)}</th>${delays.map(delay => square(all.find(one => rowOf(one) === row && one.delay === delay))).join('')}</tr>`).join('')}</tbody></table>`);
+  const all = decisionsOf('transfer').filter(one => one.provider === transferChoice.provider && one.task.direction === transferChoice.direction);
+  const sized = one => one.task.reuse === 'same';
+  const rowOf = one => sized(one) ? bytes(one.size) : one.task.reuse;
+  all.sort((a, b) => sized(b) - sized(a) || a.task.reuse.localeCompare(b.task.reuse) || a.size - b.size);
+  html('decision-title', `Which to take: the least time until the data is there<span class="quiet">, ${escaped(transferChoice.provider)}, ${escaped(transferChoice.direction)}; ${AS_GOOD}</span>`);
+  html('decision', decisionTable(all, rowOf));
 }
 
 function renderPredictions() {

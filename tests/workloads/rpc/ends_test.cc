@@ -4,6 +4,7 @@
 
 #include "tests/workloads/ends.hh"
 #include "tests/workloads/fake.hh"
+#include "workloads/protocols/rpc/chunks.hh"
 #include "workloads/protocols/rpc/client.hh"
 #include "workloads/protocols/rpc/server.hh"
 
@@ -18,18 +19,20 @@ void post_receives(FakeConnection& end, const ConnectionPlan& plan) {
 }
 
 struct Table {
-  explicit Table(Options of_both)
+  explicit Table(Options of_both, ServerThreads* shared = nullptr)
       : options(std::move(of_both)),
         client_plan(*plan_of(options, Role::client, false)),
         server_plan(*plan_of(options, Role::server, false)),
         client_end(total_memory(client_plan), client_plan.memory),
         server_end(total_memory(server_plan), server_plan.memory),
-        store(options.file_size(), 20000, options.size) {
+        store(options.file_size(), 20000, options.size),
+        own{.all = options.server_threads},
+        threads(shared == nullptr ? own : *shared) {
     client_end.join(server_end);
     post_receives(client_end, client_plan);
     post_receives(server_end, server_plan);
     client = std::make_unique<RdmaClient>(client_end, options);
-    server = std::make_unique<RdmaServer>(server_end, options, store);
+    server = std::make_unique<RdmaServer>(server_end, options, store, threads);
   }
   // All threads' calls.
   bool play() {
@@ -59,6 +62,8 @@ struct Table {
   ConnectionPlan client_plan, server_plan;
   FakeConnection client_end, server_end;
   MemoryStore store;
+  ServerThreads own;
+  ServerThreads& threads;
   std::unique_ptr<RdmaClient> client;
   std::unique_ptr<RdmaServer> server;
 };
@@ -91,7 +96,8 @@ TEST_P(RpcTest, EveryThreadsCallsAreAnswered) {
       EXPECT_LE(table.client->stalls(), threads) << "until the first reply";
     }
     if (std::string{server_strategy} == "each-time") {
-      EXPECT_TRUE(table.server_end.registered.live.empty()) << "deregistered";
+      const std::size_t slots = table.options.pushes() ? table.options.credits + 1 : 0;
+      EXPECT_LE(table.server_end.registered.live.size(), slots) << "all but the slots are deregistered";
     }
     if (std::string{client_strategy} == "each-time") {
       EXPECT_TRUE(table.client_end.registered.live.empty()) << "deregistered before the call is over";
@@ -103,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(All, RpcTest,
                          testing::Combine(testing::Values(nfs::Procedure::null, nfs::Procedure::read,
                                                           nfs::Procedure::write, nfs::Procedure::readdir,
                                                           nfs::Procedure::readlink),
-                                          testing::Values(Design::read_write, Design::read_read),
+                                          testing::Values(Design::read_write, Design::read_read, Design::push),
                                           testing::Values(std::size_t{300}, std::size_t{4001}, std::size_t{65536}),
                                           testing::Values("preregistered", "each-time", "mrrc"),
                                           testing::Values("preregistered", "each-time")));
@@ -131,6 +137,13 @@ TEST(RpcSequenceTest, AreThePapers) {
     EXPECT_THAT(table->operations(table->server_end), testing::ElementsAre(read, send));
     EXPECT_EQ(table->client->trips(), 4);
   }
+  table = played(nfs::Procedure::write, Design::push);
+  EXPECT_EQ(table->client->trips(), 4) << "before the first reply the client has no slot";
+  EXPECT_TRUE(table->play());
+  EXPECT_THAT(table->operations(table->client_end), testing::ElementsAre(send, write, send)) << "payload, then call";
+  EXPECT_THAT(table->operations(table->server_end), testing::ElementsAre(read, send, send));
+  EXPECT_EQ(table->client->trips(), 3) << "four, then two";
+  EXPECT_EQ(table->server->counters().exposures, 1U);
   table = played(nfs::Procedure::readdir, Design::read_write);
   EXPECT_THAT(table->operations(table->server_end), testing::ElementsAre(write, send));
   table = played(nfs::Procedure::readdir, Design::read_read);
@@ -210,6 +223,105 @@ TEST(RpcFaultTest, BadHeadersAreAnsweredAndNothingIsLeft) {
   // It serves as before.
   for (int i = 0; i < 100; ++i) peer.send({.xid = 12, .kind = HeaderKind::done});
   EXPECT_EQ(peer.table.server->withheld(), 0U);
+}
+
+// The application has its data in memory of its own.
+TEST(RpcCopyTest, TheApplicationHasWhatItReadAndSendsWhatItHas) {
+  for (const auto procedure : {nfs::Procedure::read, nfs::Procedure::write}) {
+    Table table{{.procedure = procedure, .size = 20000, .threads = 3, .copy = true}};
+    for (int i = 0; i < 6; ++i) ASSERT_TRUE(table.play());
+    EXPECT_NO_THROW(table.client->verify_last());
+    EXPECT_EQ(table.server->counters().errors, 0U);
+    if (procedure == nfs::Procedure::write) continue;
+    // What is in the registered buffer afterwards is not the application's business.
+    const Layout layout{table.options, Role::client, false};
+    const auto buffers = table.client_end.memory().subspan(layout.buffers);
+    std::fill(buffers.begin(), buffers.end(), std::byte{0});
+    EXPECT_NO_THROW(table.client->verify_last());
+  }
+}
+
+// A call waits for a thread that another client's call has, and goes on when that is free.
+TEST(RpcServerThreadsTest, AreSharedByAllClients) {
+  const Options options{.procedure = nfs::Procedure::write, .size = 8192, .server_threads = 1};
+  ServerThreads threads{.all = 1};
+  Table first{options, &threads};
+  Table second{options, &threads};
+  for (auto* table : {&first, &second}) table->client->start(0);
+  first.server->advance();
+  EXPECT_EQ(threads.waiting, 1U);
+  second.server->advance();
+  EXPECT_THAT(second.server_end.posted, testing::IsEmpty()) << "no thread is free";
+  first.server->advance();
+  EXPECT_EQ(threads.waiting, 0U);
+  second.server->advance();
+  EXPECT_THAT(second.operations(second.server_end), testing::ElementsAre(Operation::read));
+  EXPECT_TRUE(second.settle());
+  EXPECT_TRUE(first.settle());
+}
+
+// Slots of design push.
+TEST(RpcSlotTest, AClientNeverHoldsMoreThanItsCredits) {
+  Table table{{.procedure = nfs::Procedure::write, .design = Design::push, .size = 8192, .threads = 40, .credits = 4}};
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(table.play());
+  EXPECT_EQ(table.server->counters().errors, 0U);
+  table.client->reset();
+  ASSERT_TRUE(table.play());
+  EXPECT_EQ(table.client->trips(), 2) << "a slot for each call that may be under way";
+}
+
+TEST(RpcSlotTest, WhatWasNotGrantedIsRefused) {
+  Hostile peer{{.procedure = nfs::Procedure::write, .design = Design::push, .size = 8192, .credits = 2}};
+  std::vector<std::byte> payload(8192);
+  fill_content(payload, 0);
+  const auto place = peer.table.client_plan.memory - payload.size();
+  const auto memory = peer.table.client_end.memory();
+  std::copy(payload.begin(), payload.end(), memory.begin() + static_cast<std::ptrdiff_t>(place));
+  const auto granted = [&](std::uint32_t xid, Header header) {
+    peer.call(peer.table.options, {.xid = xid}, std::move(header));
+    peer.table.server->advance();  // its read is complete
+    return peer.answer();
+  };
+  // A slot is got by a WRITE whose payload the server reads.
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data()) + place;
+  const auto first = granted(1, {.reads = {{100, {0xffffffff, 8192, address}}}});
+  ASSERT_EQ(first.kind, HeaderKind::slot);
+  ASSERT_EQ(length_of(first.slot), 8192U);
+  const auto slot = [&](Chunk named) { return Header{.kind = HeaderKind::slot, .slot = std::move(named)}; };
+  auto other = first.slot;
+  other.front().offset += 8;
+  other.front().length -= 8;
+  EXPECT_EQ(granted(2, slot(other)).kind, HeaderKind::error) << "not where it was granted";
+  EXPECT_EQ(granted(3, slot(first_of(first.slot, 100))).kind, HeaderKind::error) << "less than the call says";
+  EXPECT_EQ(granted(4, slot({})).kind, HeaderKind::error);
+  EXPECT_EQ(granted(5, slot(first.slot)).kind, HeaderKind::error) << "its slot is used up by the short call";
+}
+
+// Nobody can change what the server has begun to look at.
+TEST(RpcSlotTest, ATakenSlotIsClosedBeforeItIsRead) {
+  for (const auto* strategy : {"preregistered", "each-time"}) {
+    Options options{.procedure = nfs::Procedure::write, .design = Design::push, .size = 8192};
+    options.server_buffers.strategy = strategy;
+    const ConnectionPlan plan = *plan_of(options, Role::server, false);
+    FakeConnection end{total_memory(plan), plan.memory};
+    Buffers buffers{end, options.server_buffers};
+    Slots slots{end, buffers, options};
+    const auto granted = slots.grant();
+    const auto memory = reinterpret_cast<std::uintptr_t>(end.memory().data());
+    const auto slot = end.memory().subspan(granted.front().offset - memory, 8192);
+    slot.front() = std::byte{1};
+    std::vector<std::byte> copy(8192);
+    const auto payload = slots.take(granted, copy);
+    ASSERT_TRUE(payload);
+    EXPECT_EQ(payload->front(), std::byte{1});
+    slot.front() = std::byte{2};  // as a client with the key would
+    if (options.server_buffers.registers()) {
+      EXPECT_TRUE(end.registered.live.empty()) << "the adapter refuses such a write";
+    } else {
+      EXPECT_EQ(payload->front(), std::byte{1}) << "a copy";
+    }
+    EXPECT_FALSE(slots.take(granted, copy)) << "once";
+  }
 }
 
 TEST(RpcFaultTest, AReplyLongerThanTheChunkIsAnError) {
@@ -299,6 +411,20 @@ TEST(RpcSocketsTest, EveryProcedureIsMeasured) {
       EXPECT_EQ(result->client.metrics.count("throughput"), word == "read" || word == "write" ? 1U : 0U);
     }
   }
+}
+
+TEST(RpcSocketsTest, SeveralClientsAreServedTogether) {
+  ServerThread server;
+  Events events;
+  const auto result = run_client(towards(server.port(), quick({{"clients", 5}, {"threads", 2}, {"size", 3000}})),
+                                 *find_workload("rpc"), *find_runner("rpc"), events, -1);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_GT(result->client.metrics.at("operation").samples, 9U);
+  EXPECT_EQ(result->client.metrics.at("trips").value, 2);
+  const auto refused = run_client(towards(server.port(), quick({{"clients", 64}, {"threads", 128}, {"size", 1 << 20}})),
+                                  *find_workload("rpc"), *find_runner("rpc"), events, -1);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("the server's file would have 32GiB, at most 512MiB"));
 }
 
 TEST(RpcSocketsTest, APathThatIsTooLongIsRefused) {

@@ -35,6 +35,8 @@ TEST(RpcPlanTest, LongRepliesAreOfferedRoomByReadWriteOnly) {
 TEST(RpcPlanTest, WriteIsTheSameInBothDesigns) {
   EXPECT_EQ(planned(Design::read_write, nfs::Procedure::write, 4096), CallPlan{.read_chunk = true});
   EXPECT_EQ(planned(Design::read_read, nfs::Procedure::write, 4096), CallPlan{.read_chunk = true});
+  EXPECT_EQ(planned(Design::push, nfs::Procedure::write, 4096), CallPlan{.read_chunk = true})
+      << "where there is no slot";
 }
 
 TEST(RpcPlanTest, ACallLongerThanAMessageIsALongCall) {
@@ -91,7 +93,7 @@ TEST(RpcPlanTest, TheCeilingIsThatOfWhatMayBeUnderWay) {
 TEST(RpcPlanTest, ThePredictionIsThatOfThePlan) {
   const auto spec = rpc::spec();
   constexpr std::int64_t kDelay = 1'000'000;
-  for (const auto design : {"read-write", "read-read"})
+  for (const auto design : {"read-write", "read-read", "push"})
     for (const auto& [word, procedure] :
          {std::pair{"null", nfs::Procedure::null}, {"read", nfs::Procedure::read}, {"write", nfs::Procedure::write}})
       for (std::int64_t size = 256; size <= 262144; size += size < 4400 ? 4 : 1020)
@@ -101,7 +103,8 @@ TEST(RpcPlanTest, ThePredictionIsThatOfThePlan) {
                                 .size = static_cast<std::size_t>(size),
                                 .segment = static_cast<std::size_t>(segment)};
           const auto shape = shape_of(options);
-          const auto call = plan_call(options.design, shape, options.threshold);
+          auto call = plan_call(options.design, shape, options.threshold);
+          call.pushed = options.pushes();
           ReplyShape reply{.message = shape.reply, .payload = shape.reply_payload, .header = kPlainHeader};
           if (procedure == nfs::Procedure::write) reply.message = 100;
           if (call.write_chunk) reply.write_room = options.size;

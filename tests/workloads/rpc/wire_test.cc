@@ -61,7 +61,10 @@ TEST(WireTest, EveryKindComesBackAsItWent) {
   msgp.threshold = 64;
   const Header done{.xid = 9, .credits = 1, .kind = HeaderKind::done};
   const Header error{.xid = 9, .kind = HeaderKind::error, .fault = {.kind = WireFault::Kind::version, .high = 2}};
-  for (auto header : {Header{.xid = 1}, rich(), nomsg, msgp, done, error}) {
+  auto slot = rich();
+  slot.kind = HeaderKind::slot;
+  slot.slot = {{11, 8192, 0x20000}, {11, 100, 0x22000}};
+  for (auto header : {Header{.xid = 1}, rich(), nomsg, msgp, done, error, slot}) {
     const auto bytes = bytes_of(header);
     auto longer = bytes;
     longer.resize(bytes.size() + 12);

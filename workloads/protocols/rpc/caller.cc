@@ -13,7 +13,8 @@ Caller::Caller(const Options& options)
       numbers_(options.threads) {}
 
 void Caller::start(std::size_t thread) {
-  const auto record = thread * Options::kRecords + numbers_[thread]++ % Options::kRecords;
+  const auto record =
+      (options_.client * options_.threads + thread) * Options::kRecords + numbers_[thread]++ % Options::kRecords;
   calls_[thread] = {.xid = next_xid_++, .offset = options_.moves_payload() ? record * options_.size : 0};
   ready_.push_back(thread);
 }

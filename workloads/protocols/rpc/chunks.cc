@@ -61,4 +61,10 @@ Chunk used_of(Chunk chunk, std::uint64_t used) {
   return chunk;
 }
 
+Chunk first_of(Chunk chunk, std::uint64_t length) {
+  chunk = used_of(std::move(chunk), length);
+  std::erase_if(chunk, [](const WireSegment& one) { return one.length == 0; });
+  return chunk;
+}
+
 }  // namespace longhaul::workloads::rpc

@@ -21,4 +21,7 @@ std::vector<Request> requests_to(Operation operation, const std::vector<BufferPi
 /// The chunk with the lengths that `used` bytes take of its segments: what a server gives back. Pure.
 Chunk used_of(Chunk chunk, std::uint64_t used);
 
+/// The first `length` bytes of the chunk: no segments behind them. Pure.
+Chunk first_of(Chunk chunk, std::uint64_t length);
+
 }  // namespace longhaul::workloads::rpc

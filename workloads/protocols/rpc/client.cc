@@ -18,7 +18,8 @@ RdmaClient::RdmaClient(Connection& connection, const Options& options)
       sends_(layout_.out, layout_.stride, layout_.out_slots),
       reads_(options.ord),
       caller_(options),
-      calls_(options.threads) {
+      calls_(options.threads),
+      application_(options.copy ? options.threads : 0, std::vector<std::byte>(options.size)) {
   if (plan_.long_call)
     throw std::runtime_error(fmt::format("calls of {} bytes do not fit into messages of {}: raise --inline",
                                          shape_of(options).message, options.threshold));
@@ -36,12 +37,14 @@ double RdmaClient::trips() const {
 }
 
 double RdmaClient::ceiling(Nanoseconds round_trip) const {
-  const Window window{.threads = options_.threads,
-                      .credits = options_.credits,
+  const Window window{.threads = options_.threads * options_.clients,
+                      .credits = options_.credits * options_.clients,
                       .segments = segments_,
-                      .ord = options_.ord,
+                      .ord = options_.ord * options_.clients,
                       .server_threads = options_.blocking ? options_.server_threads : 0};
-  return rpc::ceiling(window, plan_, way_, round_trip);
+  auto plan = plan_;
+  plan.pushed = pushed_;
+  return rpc::ceiling(window, plan, way_, round_trip);
 }
 
 void RdmaClient::start(std::size_t thread) {
@@ -62,19 +65,21 @@ void RdmaClient::send_ready() {
 void RdmaClient::send_call(std::size_t thread) {
   auto& call = calls_[thread];
   const auto& operation = caller_.call(thread);
+  call.sent = false;
   Header header{.xid = operation.xid, .credits = caller_.credits()};
-  if (options_.procedure == nfs::Procedure::write) fill_content(bytes_of(thread, options_.size), operation.offset);
+  const auto payload = payload_of(thread, operation);
   if (plan_.read_chunk || plan_.write_chunk || plan_.reply_chunk) {
     const auto length = options_.size + (plan_.reply_chunk ? kMostMessage : 0);
     call.use = buffers_.begin(buffer_of(thread), length);
     buffers_.complete(call.use);
     auto chunk = chunk_of(connection_, call.use.pieces(), length, options_.segment);
     call.segments = chunk.size();
-    if (plan_.read_chunk)
+    call.pushed = plan_.read_chunk && push(thread, header);
+    if (plan_.read_chunk && !call.pushed)
       for (const auto& segment : chunk) header.reads.push_back({0, segment});
     else if (plan_.write_chunk)
       header.writes.push_back(std::move(chunk));
-    else
+    else if (plan_.reply_chunk)
       header.reply = std::move(chunk);
   }
   const auto offset = sends_.take();
@@ -83,10 +88,7 @@ void RdmaClient::send_call(std::size_t thread) {
   const auto begins = encoded_size(header);
   XdrWriter out{bytes.subspan(std::min(begins, bytes.size()))};
   const bool inside = !plan_.read_chunk;
-  const auto position = put_call(out, options_, operation,
-                                 inside && options_.procedure == nfs::Procedure::write
-                                     ? std::span<const std::byte>{bytes_of(thread, options_.size)}
-                                     : std::span<const std::byte>{},
+  const auto position = put_call(out, options_, operation, inside ? payload : std::span<const std::byte>{},
                                  inside ? nfs::Payload::inside : nfs::Payload::elsewhere);
   if (!out.good())
     throw std::runtime_error(fmt::format("{}: {} segments leave no room in messages of {} bytes: raise --inline",
@@ -94,10 +96,39 @@ void RdmaClient::send_call(std::size_t thread) {
                                          options_.threshold));
   for (auto& read : header.reads) read.position = static_cast<std::uint32_t>(position);
   encode(bytes, header);
-  post_message(offset, begins + out.size());
+  post_message(offset, begins + out.size(), thread);
 }
 
-void RdmaClient::post_message(std::size_t offset, std::size_t length) {
+std::span<const std::byte> RdmaClient::payload_of(std::size_t thread, const ClientCall& operation) {
+  if (options_.procedure != nfs::Procedure::write) return {};
+  const auto buffer = bytes_of(thread, options_.size);
+  if (options_.copy) {
+    fill_content(application_[thread], operation.offset);
+    std::copy(application_[thread].begin(), application_[thread].end(), buffer.begin());
+  } else {
+    fill_content(buffer, operation.offset);
+  }
+  return buffer;
+}
+
+// The payload goes into a slot of the server's, before the call. False: the client has none, as before the first reply;
+// the server has to read it then.
+bool RdmaClient::push(std::size_t thread, Header& header) {
+  if (slots_.empty()) return false;
+  header.kind = HeaderKind::slot;
+  header.slot = first_of(std::move(slots_.front()), options_.size);
+  slots_.pop_front();
+  const auto& pieces = calls_[thread].use.pieces();
+  for (auto request : requests_to(Operation::write, pieces, buffer_of(thread), options_.size, header.slot)) {
+    request.signaled = false;
+    request.more = true;
+    connection_.post(request);
+  }
+  return true;
+}
+
+void RdmaClient::post_message(std::size_t offset, std::size_t length, std::optional<std::size_t> thread) {
+  sending_.push_back(thread);
   connection_.post({.operation = Operation::send, .local = offset, .length = length});
 }
 
@@ -116,6 +147,11 @@ void RdmaClient::progress() {
     // Each kind completes in its order; over siw a message may be through before a read that was posted earlier.
     if (one.kind == Completion::Kind::sent) {
       sends_.retire();
+      const auto caller = sending_.front();
+      sending_.pop_front();
+      if (!caller) continue;
+      calls_[*caller].sent = true;
+      if (calls_[*caller].state == Call::State::acknowledging) pushed(*caller);
       continue;
     }
     const auto thread = reads_.completed();
@@ -143,6 +179,14 @@ void RdmaClient::receive(std::size_t offset, std::size_t length) {
 
 void RdmaClient::take_reply(std::size_t thread, const Header& header, std::span<const std::byte> message) {
   auto& call = calls_[thread];
+  if (header.kind == HeaderKind::slot) take_slot(header);
+  if (call.pushed) {
+    // Not over yet where the adapter may have to send the payload again: its memory stays registered until then.
+    call.reply.assign(message.begin(), message.end());
+    call.state = Call::State::acknowledging;
+    if (call.sent) pushed(thread);
+    return;
+  }
   if (!header.reads.empty()) {
     fetch(thread, header, message);
     return;
@@ -168,6 +212,21 @@ void RdmaClient::take_reply(std::size_t thread, const Header& header, std::span<
   if (!elsewhere && options_.procedure == nfs::Procedure::read)
     std::copy(reply.payload.begin(), reply.payload.end(), bytes_of(thread, reply.length).begin());
   finish(thread, elsewhere ? ReplyWay::write_chunk : ReplyWay::inside);
+}
+
+void RdmaClient::take_slot(const Header& header) {
+  if (length_of(header.slot) < options_.size)
+    throw std::runtime_error(fmt::format("{}: the server grants a slot of {} bytes for payloads of {}",
+                                         name_of(options_.procedure, header.xid), length_of(header.slot),
+                                         options_.size));
+  slots_.push_back(header.slot);
+}
+
+// The reply to a pushed WRITE is there, and the payload is acknowledged.
+void RdmaClient::pushed(std::size_t thread) {
+  calls_[thread].use = {};
+  check_reply(calls_[thread].reply, options_, caller_.call(thread), nfs::Payload::inside);
+  finish(thread, ReplyWay::inside);
 }
 
 // Read-Read: the server offers its memory.
@@ -214,7 +273,7 @@ void RdmaClient::send_done(std::uint32_t xid) {
   const auto offset = sends_.take();
   const auto length = encode(connection_.memory().subspan(offset, options_.threshold),
                              {.xid = xid, .credits = caller_.credits(), .kind = HeaderKind::done});
-  post_message(offset, length);
+  post_message(offset, length, std::nullopt);
 }
 
 void RdmaClient::finish(std::size_t thread, ReplyWay way) {
@@ -224,8 +283,14 @@ void RdmaClient::finish(std::size_t thread, ReplyWay way) {
         !fault.empty())
       throw std::runtime_error(fmt::format("{}: {}", name_of(options_.procedure, caller_.call(thread).xid), fault));
     last_read_ = thread;
+    if (options_.copy) {
+      const auto bytes = bytes_of(thread, options_.size);
+      std::copy(bytes.begin(), bytes.end(), application_[thread].begin());
+    }
   }
-  trips_ += static_cast<std::uint64_t>(trips_of(way, plan_, call.segments, options_.ord).latency);
+  auto plan = plan_;
+  plan.pushed = pushed_ = call.pushed;
+  trips_ += static_cast<std::uint64_t>(trips_of(way, plan, call.segments, options_.ord).latency);
   ++finished_;
   way_ = way;
   segments_ = std::max<std::size_t>(call.segments, 1);
@@ -235,7 +300,8 @@ void RdmaClient::finish(std::size_t thread, ReplyWay way) {
 
 void RdmaClient::verify_last() const {
   if (!last_read_ || !done(*last_read_)) return;
-  const auto bytes = connection_.memory().subspan(buffer_of(*last_read_), options_.size);
+  const auto bytes = options_.copy ? std::span<const std::byte>{application_[*last_read_]}
+                                   : connection_.memory().subspan(buffer_of(*last_read_), options_.size);
   if (const auto fault = content_fault(bytes, caller_.call(*last_read_).offset); !fault.empty())
     throw std::runtime_error(fault);
 }

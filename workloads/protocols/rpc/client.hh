@@ -34,7 +34,8 @@ class Client {
   virtual void reset() = 0;
   virtual Waitable& waitable() = 0;
 
-  /// Calls a second that may get through over a path of this round trip, by the way that the last reply came.
+  /// Calls a second of all clients together that may get through over a path of this round trip, by the way that the
+  /// last reply came.
   virtual double ceiling(Nanoseconds round_trip) const = 0;
   /// One-way trips of a call, as its reply came; calls that had to wait for a credit; since reset().
   virtual double trips() const = 0;
@@ -62,10 +63,13 @@ class RdmaClient final : public Client {
 
  private:
   struct Call {
-    enum class State { idle, under_way, fetching } state = State::idle;
+    /// acknowledging: the reply is there, but not yet the adapter's word that what was pushed has arrived.
+    enum class State { idle, under_way, fetching, acknowledging } state = State::idle;
+    bool pushed = false;
+    bool sent = false;
     std::size_t segments = 0;
     Buffers::Use use;
-    std::vector<std::byte> reply;  // of a payload that is being fetched
+    std::vector<std::byte> reply;  // of a payload that is being fetched, or acknowledged
     bool whole = false;            // fetched: the whole reply, not its payload
     std::size_t length = 0;        // of what is fetched
     std::size_t reads_left = 0;
@@ -83,7 +87,13 @@ class RdmaClient final : public Client {
   void fetched(std::size_t thread);
   void finish(std::size_t thread, ReplyWay way);
   void send_done(std::uint32_t xid);
-  void post_message(std::size_t offset, std::size_t length);
+  bool push(std::size_t thread, Header& header);
+  /// The payload of WRITE in the thread's buffer.
+  std::span<const std::byte> payload_of(std::size_t thread, const ClientCall& operation);
+  void take_slot(const Header& header);
+  void pushed(std::size_t thread);
+  /// `thread`: whose call it is.
+  void post_message(std::size_t offset, std::size_t length, std::optional<std::size_t> thread);
 
   Connection& connection_;
   Options options_;
@@ -94,13 +104,17 @@ class RdmaClient final : public Client {
   ReadQueue reads_;  // of threads
   Caller caller_;
   std::vector<Call> calls_;
-  std::deque<std::uint32_t> dones_;  // to be sent
+  std::vector<std::vector<std::byte>> application_;  // by thread, where payloads are copied
+  std::deque<std::optional<std::size_t>> sending_;   // threads whose call it is; none: RDMA_DONE
+  std::deque<Chunk> slots_;                          // granted by the server
+  std::deque<std::uint32_t> dones_;                  // to be sent
   std::deque<std::size_t> receives_;
   std::uint64_t trips_ = 0;
   std::uint64_t finished_ = 0;
   std::optional<std::size_t> last_read_;  // thread
   ReplyWay way_ = ReplyWay::inside;       // of the last reply
   std::size_t segments_ = 1;
+  bool pushed_ = false;  // the last call
 };
 
 }  // namespace longhaul::workloads::rpc

@@ -21,21 +21,26 @@ Layout::Layout(const Options& options, Role role, bool stream)
       buffer_stride(whole_pages(options.size + kMostMessage)),
       // A server's buffer is in use until its reply is acknowledged; the client's next call may be there before.
       buffer_slots(role == Role::client ? options.threads : 2 * options.credits),
+      pushed(0),
+      // One more than a client may hold, so that one is ready for the next reply.
+      pushed_slots(role == Role::server && options.pushes() ? options.credits + 1 : 0),
       total(0) {
   // A stream's messages are taken one after another, and handed to the kernel before the next is made.
   if (stream) {
     out_slots = role == Role::client ? options.threads : 1;
     in_slots = 1;
-    buffer_slots = 0;
+    buffer_slots = pushed_slots = 0;
   }
   in = out + whole_pages(out_slots * stride);
   buffers = in + whole_pages(in_slots * stride);
-  total = buffers + buffer_slots * buffer_stride;
+  pushed = buffers + buffer_slots * buffer_stride;
+  total = pushed + pushed_slots * buffer_stride;
 }
 
 Attempt<ConnectionPlan> plan_of(const Options& options, Role role, bool stream) {
   const Layout layout{options, role, stream};
   ConnectionPlan plan;
+  plan.connections = options.clients;
   plan.message = std::max(options.size, layout.stride);
   plan.in_flight = options.size * options.threads + options.threads * kMostMessage;
   plan.memory = layout.total;

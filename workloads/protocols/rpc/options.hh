@@ -22,21 +22,25 @@ struct Handles {
 struct Options {
   nfs::Procedure procedure = nfs::Procedure::read;
   Design design = Design::read_write;
-  std::size_t size = 4096;        ///< READ, WRITE: bytes; READDIR: of the result; READLINK: of the path
-  std::size_t threads = 1;        ///< of the client: each has one call under way
-  std::size_t credits = 32;       ///< calls under way that the server grants
-  std::size_t threshold = 4096;   ///< bytes of the largest message that is sent, header included
-  std::size_t segment = 1 << 20;  ///< bytes that one segment of a chunk has at the most
-  std::size_t ord = 16;           ///< RDMA reads that either end has under way
-  std::size_t server_threads = 8;
-  bool blocking = true;  ///< a server thread waits for its RDMA reads, as Linux's does
+  std::size_t size = 4096;         ///< READ, WRITE: bytes; READDIR: of the result; READLINK: of the path
+  std::size_t clients = 1;         ///< of the server, a connection each
+  std::size_t client = 0;          ///< which of them, at the client's end
+  std::size_t threads = 1;         ///< of a client: each has one call under way
+  std::size_t credits = 32;        ///< calls under way that the server grants
+  std::size_t threshold = 4096;    ///< bytes of the largest message that is sent, header included
+  std::size_t segment = 1 << 20;   ///< bytes that one segment of a chunk has at the most
+  std::size_t ord = 16;            ///< RDMA reads that either end has under way
+  std::size_t server_threads = 8;  ///< for all clients together
+  bool blocking = true;            ///< a server thread waits for its RDMA reads, as Linux's does
+  bool copy = false;  ///< the client moves payloads between its registered buffers and the application's memory
   StrategyOptions client_buffers = {};
   StrategyOptions server_buffers = {};
   Handles handles = {};
 
+  bool pushes() const { return design == Design::push && procedure == nfs::Procedure::write; }
   bool moves_payload() const { return procedure == nfs::Procedure::read || procedure == nfs::Procedure::write; }
-  /// Bytes of the file, so that each of the client's threads has some records of its own.
-  std::uint64_t file_size() const { return size * threads * kRecords; }
+  /// Bytes of the file, so that each thread of each client has some records of its own.
+  std::uint64_t file_size() const { return size * threads * clients * kRecords; }
   static constexpr std::size_t kRecords = 4;
 };
 
@@ -55,10 +59,12 @@ struct Layout {
   std::size_t buffers;  ///< of payloads and long messages, whole pages each
   std::size_t buffer_stride;
   std::size_t buffer_slots;
+  std::size_t pushed;  ///< of design push, at the server: where clients write payloads, buffer_stride each
+  std::size_t pushed_slots;
   std::size_t total;
 };
 
-/// What an end needs of its connection. Refuses what the sizes do not allow.
+/// What an end needs of each of its connections. Refuses what the sizes do not allow.
 Attempt<ConnectionPlan> plan_of(const Options& options, Role role, bool stream);
 
 }  // namespace longhaul::workloads::rpc

@@ -12,6 +12,7 @@ constexpr std::size_t kSegment = 16;
 }  // namespace
 
 Design design_of(const std::string& word) {
+  if (word == "push") return Design::push;
   return word == "read-read" ? Design::read_read : Design::read_write;
 }
 
@@ -19,7 +20,7 @@ CallPlan plan_call(Design design, const CallShape& shape, std::size_t threshold)
   CallPlan plan;
   auto header = kPlainHeader;
   const bool long_payload = header + shape.reply + padded(shape.reply_payload) > threshold;
-  if (design == Design::read_write && long_payload) {
+  if (design != Design::read_read && long_payload) {
     plan.write_chunk = shape.reply_payload > 0;
     plan.reply_chunk = !plan.write_chunk;
     header += kWord + kSegment + (plan.write_chunk ? kWord : 0);
@@ -32,7 +33,7 @@ CallPlan plan_call(Design design, const CallShape& shape, std::size_t threshold)
 }
 
 ReplyWay plan_reply(Design design, const ReplyShape& shape, std::size_t threshold) {
-  if (design == Design::read_write && shape.payload > 0 && shape.write_room)
+  if (design != Design::read_read && shape.payload > 0 && shape.write_room)
     return *shape.write_room < shape.payload          ? ReplyWay::too_long
            : shape.header + shape.message > threshold ? ReplyWay::too_long
                                                       : ReplyWay::write_chunk;
@@ -46,7 +47,7 @@ ReplyWay plan_reply(Design design, const ReplyShape& shape, std::size_t threshol
 Trips trips_of(ReplyWay way, const CallPlan& call, std::size_t segments, std::size_t ord) {
   const auto rows = static_cast<int>((std::max<std::size_t>(segments, 1) + ord - 1) / std::max<std::size_t>(ord, 1));
   Trips trips;
-  if (call.read_chunk || call.long_call) trips.latency += 2 * rows;
+  if ((call.read_chunk && !call.pushed) || call.long_call) trips.latency += 2 * rows;
   if (way == ReplyWay::read_chunk || way == ReplyWay::long_read_chunk) {
     trips.latency += 2 * rows;
     trips.exposed = 2 + 2 * rows;  // from the reply until RDMA_DONE is here
@@ -58,7 +59,7 @@ double ceiling(const Window& window, const CallPlan& call, ReplyWay way, Nanosec
   const auto per_second = [&](std::size_t under_way, double round_trips) {
     return static_cast<double>(under_way) / (round_trips * ratio(round_trip, std::chrono::seconds{1}));
   };
-  const bool server_reads = call.read_chunk || call.long_call;
+  const bool server_reads = (call.read_chunk && !call.pushed) || call.long_call;
   const bool client_reads = way == ReplyWay::read_chunk || way == ReplyWay::long_read_chunk;
   const auto latency = trips_of(way, call, window.segments, window.ord).latency / 2.0;
   const auto reply = latency - (client_reads ? trips_of(way, {}, window.segments, window.ord).latency / 2.0 - 1 : 0);

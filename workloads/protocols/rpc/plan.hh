@@ -13,8 +13,9 @@
 namespace longhaul::workloads::rpc {
 
 /// Who moves long replies (paper N, section 4). read_write: the server writes into memory that the call offers.
-/// read_read: the server offers memory of its own, the client reads it and says RDMA_DONE.
-enum class Design { read_write, read_read };
+/// read_read: the server offers memory of its own, the client reads it and says RDMA_DONE. push is ours: as read_write,
+/// but the server grants memory with its replies, into which the client writes the payload of its next WRITE.
+enum class Design { read_write, read_read, push };
 Design design_of(const std::string& word);
 
 /// The sizes of a call, in bytes.
@@ -28,6 +29,7 @@ struct CallShape {
 struct CallPlan {
   bool read_chunk = false;   ///< the server reads the payload
   bool long_call = false;    ///< the server reads the whole call: RDMA_NOMSG
+  bool pushed = false;       ///< the payload is not read: it is written into a slot that the server granted
   bool write_chunk = false;  ///< offered for the payload of the reply
   bool reply_chunk = false;  ///< offered for the whole reply
   bool operator==(const CallPlan&) const = default;

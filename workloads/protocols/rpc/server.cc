@@ -11,12 +11,24 @@
 
 namespace longhaul::workloads::rpc {
 
-RdmaServer::RdmaServer(Connection& connection, const Options& options, MemoryStore& store)
+ServerCounters& ServerCounters::operator+=(const ServerCounters& other) {
+  calls += other.calls;
+  most_reads = std::max(most_reads, other.most_reads);
+  blocked += other.blocked;
+  exposed += other.exposed;
+  exposures += other.exposures;
+  errors += other.errors;
+  return *this;
+}
+
+RdmaServer::RdmaServer(Connection& connection, const Options& options, MemoryStore& store, ServerThreads& threads)
     : connection_(connection),
       options_(options),
       store_(store),
+      threads_(threads),
       layout_(options, Role::server, false),
       buffers_(connection, options.server_buffers),
+      slots_(connection, buffers_, options),
       sends_(layout_.out, layout_.stride, layout_.out_slots),
       reads_(options.ord),
       works_(layout_.buffer_slots),
@@ -26,7 +38,15 @@ RdmaServer::RdmaServer(Connection& connection, const Options& options, MemorySto
 
 void RdmaServer::reset() {
   counters_ = {};
+  slots_.reset();
   buffers_.reset();
+}
+
+ServerCounters RdmaServer::counters() const {
+  auto counters = counters_;
+  counters.exposed += slots_.exposed();
+  counters.exposures += slots_.exposures();
+  return counters;
 }
 
 std::size_t RdmaServer::withheld() const {
@@ -64,9 +84,11 @@ bool RdmaServer::advance() {
     works_[*replied].sent = true;
     finish_if_through(works_[*replied]);
   }
-  if (count == 0) return false;
+  // A call may have waited for a thread that another connection had.
+  if (count == 0 && waiting_.empty()) return false;
   post_reads();
   dispatch();
+  slots_.prepare();
   return answered_;
 }
 
@@ -102,7 +124,7 @@ void RdmaServer::take_back(std::uint32_t xid) {
 }
 
 void RdmaServer::dispatch() {
-  while (!waiting_.empty() && !(options_.blocking && reading() >= options_.server_threads)) {
+  while (!waiting_.empty() && !(options_.blocking && threads_.waiting >= threads_.all)) {
     const auto free =
         std::find_if(works_.begin(), works_.end(), [](const Work& one) { return one.state == Work::State::free; });
     if (free == works_.end()) return;
@@ -122,10 +144,12 @@ void RdmaServer::begin(Work& work, Received received) {
   const bool long_call = work.header.kind == HeaderKind::nomsg;
   const auto message = connection_.memory().subspan(received.offset, received.length).subspan(received.decoded.size);
   if (!long_call) {
-    auto call = get_server_call(message, reads.empty() ? nfs::Payload::inside : nfs::Payload::elsewhere);
+    const bool inside = reads.empty() && work.header.kind != HeaderKind::slot;
+    auto call = get_server_call(message, inside ? nfs::Payload::inside : nfs::Payload::elsewhere);
     if (!call) return refuse(work);
     work.call = std::move(*call);
   }
+  if (work.header.kind == HeaderKind::slot) return take_pushed(work);
   Chunk chunk;
   for (const auto& read : reads)
     if (read.position == reads.front().position) chunk.push_back(read.target);
@@ -139,10 +163,20 @@ void RdmaServer::begin(Work& work, Received received) {
     fetch(work, chunk);
 }
 
+// The payload of WRITE is here already, in a slot.
+void RdmaServer::take_pushed(Work& work) {
+  const auto buffer = connection_.memory().subspan(buffer_of(work), layout_.buffer_stride);
+  const auto payload = slots_.take(work.header.slot, buffer);
+  if (!work.header.reads.empty() || !payload || payload->size() != work.call.write.length) return refuse(work);
+  work.call.write.payload = *payload;
+  answer(work);
+}
+
 // The payload of WRITE, or a long call, from the client's memory into a buffer here.
 void RdmaServer::fetch(Work& work, const Chunk& chunk) {
   const auto length = static_cast<std::size_t>(length_of(chunk));
   work.state = Work::State::reading;
+  ++threads_.waiting;
   work.use = buffers_.begin(buffer_of(work), length);
   buffers_.complete(work.use);
   auto requests = requests_to(Operation::read, work.use.pieces(), buffer_of(work), length, chunk);
@@ -158,6 +192,7 @@ void RdmaServer::post_reads() {
 }
 
 void RdmaServer::fetched(Work& work) {
+  --threads_.waiting;
   if (options_.blocking) counters_.blocked += observe::raw_time() - work.since;
   const auto bytes = connection_.memory().subspan(buffer_of(work), layout_.buffer_stride);
   if (work.header.kind == HeaderKind::nomsg) {
@@ -182,6 +217,10 @@ void RdmaServer::answer(Work& work) {
   header.writes = work.header.writes;
   for (auto& chunk : header.writes) chunk = used_of(std::move(chunk), 0);
   if (work.header.reply) header.reply = used_of(*work.header.reply, 0);
+  if (options_.pushes() && (work.header.kind == HeaderKind::slot || !work.header.reads.empty())) {
+    header.slot = slots_.grant();
+    if (!header.slot.empty()) header.kind = HeaderKind::slot;
+  }
   ReplyShape shape{.message = message.size(), .payload = payload.size()};
   if (!work.header.writes.empty()) shape.write_room = length_of(work.header.writes.front());
   if (work.header.reply) shape.reply_room = length_of(*work.header.reply);

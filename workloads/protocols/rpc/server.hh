@@ -13,6 +13,7 @@
 #include "workloads/protocols/rpc/options.hh"
 #include "workloads/protocols/rpc/reads.hh"
 #include "workloads/protocols/rpc/sends.hh"
+#include "workloads/protocols/rpc/slots.hh"
 #include "workloads/protocols/rpc/wire.hh"
 #include "workloads/protocols/strategy.hh"
 
@@ -26,11 +27,21 @@ struct ServerCounters {
   Nanoseconds exposed{};         ///< for which its buffers were open to the peer, all buffers together
   std::uint64_t exposures = 0;
   std::uint64_t errors = 0;  ///< calls that were answered with an error of RPC over RDMA
+
+  /// With another connection's; `most_reads` stays that of one.
+  ServerCounters& operator+=(const ServerCounters& other);
+};
+
+/// The server's threads, which all its connections share: how many wait for RDMA reads.
+struct ServerThreads {
+  std::size_t all = 0;
+  std::size_t waiting = 0;
 };
 
 class RdmaServer final : public Lane {
  public:
-  RdmaServer(Connection& connection, const Options& options, MemoryStore& store);
+  /// `store` and `threads` are those of all connections.
+  RdmaServer(Connection& connection, const Options& options, MemoryStore& store, ServerThreads& threads);
   RdmaServer(const RdmaServer&) = delete;
   RdmaServer& operator=(const RdmaServer&) = delete;
 
@@ -40,7 +51,7 @@ class RdmaServer final : public Lane {
   Waitable& waitable() override { return connection_; }
   void reset() override;
 
-  const ServerCounters& counters() const { return counters_; }
+  ServerCounters counters() const;
   /// Buffers that the client has not given back by RDMA_DONE.
   std::size_t withheld() const;
 
@@ -68,6 +79,7 @@ class RdmaServer final : public Lane {
   void dispatch();
   void begin(Work& work, Received received);
   void fetch(Work& work, const Chunk& chunk);
+  void take_pushed(Work& work);
   void post_reads();
   void fetched(Work& work);
   void answer(Work& work);
@@ -87,8 +99,10 @@ class RdmaServer final : public Lane {
   Connection& connection_;
   Options options_;
   MemoryStore& store_;
+  ServerThreads& threads_;
   Layout layout_;
   Buffers buffers_;
+  Slots slots_;
   SendRing sends_;
   std::deque<std::size_t> receives_;  // posted, in order
   std::deque<Received> waiting_;      // calls without a thread

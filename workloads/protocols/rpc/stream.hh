@@ -56,7 +56,9 @@ class StreamClient final : public Client {
   void reset() override { caller_.reset(); }
   Waitable& waitable() override { return connection_; }
   double ceiling(Nanoseconds round_trip) const override {
-    return rpc::ceiling({.threads = options_.threads, .credits = options_.credits}, {}, ReplyWay::inside, round_trip);
+    return rpc::ceiling(
+        {.threads = options_.threads * options_.clients, .credits = options_.credits * options_.clients}, {},
+        ReplyWay::inside, round_trip);
   }
   double trips() const override { return 2; }
   std::uint64_t stalls() const override { return caller_.stalls(); }

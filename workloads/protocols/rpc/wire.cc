@@ -44,6 +44,7 @@ void put_lists(XdrWriter& out, const Header& header) {
   out.flag(false);
   out.flag(header.reply.has_value());
   if (header.reply) put(out, *header.reply);
+  if (header.kind == HeaderKind::slot) put(out, header.slot);
 }
 
 // Reads the lists of one header. The first fault is kept.
@@ -58,6 +59,7 @@ class Lists {
     }
     while (next()) header.writes.push_back(chunk("write chunk"));
     if (next()) header.reply = chunk("reply chunk");
+    if (header.kind == HeaderKind::slot) header.slot = chunk("slot");
   }
   const std::string& fault() const { return fault_; }
 
@@ -117,6 +119,7 @@ std::size_t encoded_size(const Header& header) {
   size += header.reads.size() * (2 * kWord + kSegmentSize);
   for (const auto& chunk : header.writes) size += kWord + size_of(chunk);
   if (header.reply) size += size_of(*header.reply);
+  if (header.kind == HeaderKind::slot) size += size_of(header.slot);
   return size;
 }
 
@@ -162,7 +165,7 @@ tl::expected<DecodedHeader, BadHeader> decode_header(std::span<const std::byte> 
   if (!in.good()) return bad(WireFault::Kind::chunk, fmt::format("cut short after {} bytes", bytes.size()));
   if (version != kWireVersion)
     return bad(WireFault::Kind::version, fmt::format("version {}, not {}", version, kWireVersion));
-  if (kind > static_cast<std::uint32_t>(HeaderKind::error))
+  if (kind > static_cast<std::uint32_t>(HeaderKind::error) && kind != static_cast<std::uint32_t>(HeaderKind::slot))
     return bad(WireFault::Kind::chunk, fmt::format("an unknown kind, {}", kind));
   header.kind = static_cast<HeaderKind>(kind);
   if (header.kind == HeaderKind::error) {

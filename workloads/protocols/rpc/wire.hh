@@ -21,7 +21,10 @@ enum class HeaderKind : std::uint32_t {
   nomsg = 1,  ///< the RPC message is in a chunk: position 0 of the read list, or the reply chunk
   msgp = 2,   ///< the RPC message follows, its payload aligned by the sender
   done = 3,   ///< the client has read the server's read chunks
-  error = 4   ///< the header that came was not understood
+  error = 4,  ///< the header that came was not understood
+  /// Ours, of design `push` (docs/rpc.md): as msg, and a slot behind the lists. A reply grants it: memory that the
+  /// client may write. A call says that its payload is there.
+  slot = 16
 };
 
 /// Memory that the peer may read or write: its handle (rkey), and its address there.
@@ -57,6 +60,7 @@ struct Header {
   std::vector<ReadSegment> reads = {};
   std::vector<Chunk> writes = {};
   std::optional<Chunk> reply = {};
+  Chunk slot = {};          ///< slot
   std::uint32_t align = 0;  ///< msgp
   std::uint32_t threshold = 0;
   WireFault fault = {};  ///< error

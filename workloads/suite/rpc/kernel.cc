@@ -48,7 +48,8 @@ void check_sizes(const std::string& answer, std::size_t threshold) {
 }  // namespace
 
 std::string kernel_lacks(const Options& options) {
-  if (options.design == Design::read_read) return "it never names its buffers: give --design read-write";
+  if (options.clients > 1) return "only one connection goes to it: give --clients 1";
+  if (options.design != Design::read_write) return "it never names its buffers: give --design read-write";
   if (options.procedure == nfs::Procedure::readlink && options.size > kMostTarget)
     return fmt::format("a link's target has at most {} bytes: give a smaller --size", kMostTarget);
   return {};

@@ -12,7 +12,12 @@
 namespace longhaul::workloads::rpc {
 namespace {
 
-constexpr std::size_t kEntries = 65536;  // of the directory: more than a READDIR gives
+constexpr std::size_t kEntries = 65536;                  // of the directory: more than a READDIR gives
+constexpr std::size_t kMostFile = std::size_t{1} << 29;  // bytes
+
+std::string spelt_size(std::size_t bytes) {
+  return format_quantity(Kind::size, static_cast<std::int64_t>(bytes));
+}
 
 nfs::Procedure procedure_of(const std::string& word) {
   if (word == "null") return nfs::Procedure::null;
@@ -29,6 +34,7 @@ Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::
   return {.procedure = procedure_of(word("procedure")),
           .design = design_of(word("design")),
           .size = number("size"),
+          .clients = number("clients"),
           .threads = number("threads"),
           .credits = number("credits"),
           .threshold = number("inline"),
@@ -36,6 +42,7 @@ Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::
           .ord = number("ord"),
           .server_threads = number("server_threads"),
           .blocking = word("serving") == "blocking",
+          .copy = word("copy") == "client",
           .client_buffers = strategy_of(spec, parameters, transport),
           .server_buffers = {.strategy = word("server_buffers")}};
 }
@@ -53,6 +60,11 @@ Attempt<ConnectionPlan> rpc_plan(const WorkloadSpec& spec, const Parameters& par
   const auto options = options_of(spec, parameters, transport);
   if (options.procedure == nfs::Procedure::readlink && options.size > nfs::kMostPath)
     return wrong_input("--size {}: a path that READLINK gives has at most {} bytes", options.size, nfs::kMostPath);
+  if (options.file_size() > kMostFile)
+    return wrong_input(
+        "--clients {} with --threads {} and --size {}: the server's file would have {}, at most {} are kept in memory",
+        options.clients, options.threads, spelt_size(options.size), spelt_size(options.file_size()),
+        spelt_size(kMostFile));
   auto plan = plan_of(options, role, offers(transport, Capability::stream));
   if (!plan) return plan;
   adapt(*plan, spec, parameters, transport);
@@ -73,7 +85,7 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   return idle;
 }
 
-// One thread of the client's. Counts the payload of calls that are done.
+// One thread of a client's. Counts the payload of calls that are done.
 class CallLane final : public Lane {
  public:
   CallLane(Client& client, std::size_t thread, std::size_t bytes, stream::Meter& meter)
@@ -86,9 +98,8 @@ class CallLane final : public Lane {
     return true;
   }
   void reset() override {
-    if (thread_ > 0) return;  // all threads share both
-    meter_.reset();
-    client_.reset();
+    meter_.reset();  // all lanes are reset before the first call of the window
+    if (thread_ == 0) client_.reset();
   }
   Waitable& waitable() override { return client_.waitable(); }
 
@@ -104,6 +115,25 @@ std::unique_ptr<Client> make_client(const PairedSession& session, Connection& co
   return std::make_unique<RdmaClient>(connection, options);
 }
 
+// What they did during the window, `count` calls of all of them together.
+std::map<std::string, Metric> metrics_of(const std::vector<std::unique_ptr<Client>>& clients, std::uint64_t count) {
+  double trips = 0;
+  double stalls = 0;
+  std::optional<registration::ExecutorCounters> registrations;
+  for (const auto& one : clients) {
+    trips += one->trips() / static_cast<double>(clients.size());
+    stalls += static_cast<double>(one->stalls());
+    if (const auto counters = one->registrations()) {
+      if (!registrations) registrations.emplace();
+      *registrations += *counters;
+    }
+  }
+  std::map<std::string, Metric> metrics{{"trips", to_metric(trips, count)},
+                                        {"credit_stalls", to_metric(stalls, count)}};
+  if (registrations) metrics.merge(registration_metrics(*registrations, registrations->requests));
+  return metrics;
+}
+
 std::map<std::string, Metric> client(ClientSession& session) {
   const auto steering = receive_here(session.connections().front()->facts().netdev);
   auto options = options_of(session);
@@ -113,23 +143,26 @@ std::map<std::string, Metric> client(ClientSession& session) {
     kernel = meet_kernel(session, options, *plan);
     options.handles = kernel.handles;
   }
-  auto& connection = kernel.connection ? *kernel.connection : *session.connections().front();
-  const auto caller = make_client(session, connection, options);
+  std::vector<std::unique_ptr<Client>> clients;
   stream::Meter meter;
   Lanes lanes;
-  for (std::size_t thread = 0; thread < options.threads; ++thread)
-    lanes.push_back(std::make_unique<CallLane>(*caller, thread, options.size, meter));
+  for (std::size_t i = 0; i < options.clients; ++i) {
+    options.client = i;
+    auto& connection = kernel.connection ? *kernel.connection : *session.connections()[i];
+    clients.push_back(make_client(session, connection, options));
+    for (std::size_t thread = 0; thread < options.threads; ++thread)
+      lanes.push_back(std::make_unique<CallLane>(*clients.back(), thread, options.size, meter));
+  }
   const auto samples = session.measure(lanes, {});
-  caller->verify_last();
+  for (const auto& one : clients) one->verify_last();
   const auto count = samples.front().histogram.count();
-  std::map<std::string, Metric> metrics{{"operation", to_metric(samples.front())},
-                                        {"trips", to_metric(caller->trips(), count)},
-                                        {"credit_stalls", to_metric(static_cast<double>(caller->stalls()), count)}};
+  auto metrics = metrics_of(clients, count);
+  metrics["operation"] = to_metric(samples.front());
   if (options.moves_payload()) {
     metrics["throughput"] = to_metric(meter.rate(), meter.arrivals());
-    metrics["ceiling"] = to_metric(8 * static_cast<double>(options.size) * caller->ceiling(session.round_trip()), 1);
+    metrics["ceiling"] =
+        to_metric(8 * static_cast<double>(options.size) * clients.front()->ceiling(session.round_trip()), 1);
   }
-  if (const auto counters = caller->registrations()) metrics.merge(registration_metrics(*counters, counters->requests));
   return metrics;
 }
 
@@ -144,22 +177,30 @@ std::map<std::string, Metric> server(ServerSession& session) {
     serve_by_kernel(session, options);
     return {};
   }
-  auto& connection = *session.connections().front();
   MemoryStore store{options.file_size(), options.procedure == nfs::Procedure::readdir ? kEntries : 1,
                     options.procedure == nfs::Procedure::readlink ? options.size : 1};
   Lanes lanes;
   if (session.streams()) {
-    lanes.push_back(std::make_unique<StreamServer>(connection, options, store));
+    for (const auto& connection : session.connections())
+      lanes.push_back(std::make_unique<StreamServer>(*connection, options, store));
     session.serve(lanes, false);
     return {};
   }
-  auto lane = std::make_unique<RdmaServer>(connection, options, store);
-  const auto& counters = lane->counters();
-  lanes.push_back(std::move(lane));
+  ServerThreads threads{.all = options.server_threads};
+  std::vector<const RdmaServer*> servers;
+  for (const auto& connection : session.connections()) {
+    auto lane = std::make_unique<RdmaServer>(*connection, options, store, threads);
+    servers.push_back(lane.get());
+    lanes.push_back(std::move(lane));
+  }
   session.serve(lanes, false);
-  return {{"blocked", to_metric(mean(counters.blocked, counters.calls), counters.calls)},
-          {"reads_under_way", to_metric(static_cast<double>(counters.most_reads), counters.calls)},
-          {"reachable", to_metric(mean(counters.exposed, counters.calls), counters.calls)}};
+  ServerCounters all;
+  for (const auto* one : servers) all += one->counters();
+  const auto pinned = options.clients * Layout{options, Role::server, false}.total;
+  return {{"blocked", to_metric(mean(all.blocked, all.calls), all.calls)},
+          {"reads_under_way", to_metric(static_cast<double>(all.most_reads), all.calls)},
+          {"reachable", to_metric(mean(all.exposed, all.calls), all.calls)},
+          {"pinned", to_metric(static_cast<double>(pinned), all.calls)}};
 }
 
 }  // namespace

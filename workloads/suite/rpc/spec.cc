@@ -7,6 +7,8 @@ namespace {
 
 constexpr const char* kRead = "read";
 constexpr const char* kReadWrite = "read-write";
+constexpr const char* kReadRead = "read-read";
+constexpr const char* kPush = "push";
 constexpr std::int64_t kThreshold = 4096;
 constexpr std::int64_t kSegment = std::int64_t{1} << 20;
 constexpr std::int64_t kOrd = 16;
@@ -28,8 +30,10 @@ std::int64_t trips(const Parameters& parameters) {
   const auto segments = (size + number("segment", kSegment) - 1) / number("segment", kSegment);
   const auto rows = (segments + number("ord", kOrd) - 1) / number("ord", kOrd);
   if (procedure == "null") return 2;
-  if (procedure == "write") return size + kWriteOverhead > number("inline", kThreshold) ? 2 + 2 * rows : 2;
-  if (choice_of(parameters, "design", kReadWrite) == kReadWrite) return 2;
+  const auto design = choice_of(parameters, "design", kReadWrite);
+  if (procedure == "write")
+    return size + kWriteOverhead > number("inline", kThreshold) && design != kPush ? 2 + 2 * rows : 2;
+  if (design != kReadRead) return 2;
   return size + kReplyOverhead > number("inline", kThreshold) ? 2 + 2 * rows : 2;
 }
 
@@ -66,13 +70,16 @@ std::vector<ParameterSpec> parameters() {
        .choices = {"null", kRead, "write", "readdir", "readlink"}},
       {.name = "design",
        .kind = Kind::choice,
-       .help = "long replies: read-write, the server writes into memory that the call offers; read-read, the server "
-               "offers memory, which the client reads and gives back",
+       .help =
+           "read-write: the server writes long replies into memory that the call offers; read-read: the server "
+           "offers memory, which the client reads and gives back; push: as read-write, and the client writes WRITE's "
+           "payload into memory that the server granted with an earlier reply",
        .fallback = Value{kReadWrite},
-       .choices = {kReadWrite, "read-read"},
+       .choices = {kReadWrite, kReadRead, kPush},
        .needs = kChunks},
-      count("threads", 1, 128, "of the client, on one connection: each has one call under way", std::nullopt),
-      count("credits", 32, 512, "calls under way that the server grants", std::nullopt),
+      count("clients", 1, 64, "of the server, a connection each", std::nullopt),
+      count("threads", 1, 128, "of a client, on one connection: each has one call under way", std::nullopt),
+      count("credits", 32, 512, "calls under way that the server grants to each client", std::nullopt),
       {.name = "inline",
        .kind = Kind::size,
        .help = "bytes of the largest message that is sent, header included; what does not fit moves by chunks",
@@ -90,7 +97,8 @@ std::vector<ParameterSpec> parameters() {
        .choices = {},
        .needs = kChunks},
       count("ord", kOrd, 128, "RDMA reads that either end may have under way; providers may round it up", kChunks),
-      count("server_threads", 8, 512, "calls that the server works at, while each waits for its RDMA reads", kChunks),
+      count("server_threads", 8, 512,
+            "calls that the server works at for all clients together, while each waits for its RDMA reads", kChunks),
       {.name = "serving",
        .kind = Kind::choice,
        .help = "blocking: a server thread waits for its RDMA reads, as Linux's does; asynchronous: it does not",
@@ -103,6 +111,14 @@ std::vector<ParameterSpec> parameters() {
                "each call",
        .fallback = Value{"preregistered"},
        .choices = {"preregistered", "each-time"},
+       .needs = kChunks},
+      {.name = "copy",
+       .kind = Kind::choice,
+       .help =
+           "none: payloads are used where RDMA puts them; client: it copies them between its registered buffers and "
+           "the application's memory",
+       .fallback = Value{"none"},
+       .choices = {"none", "client"},
        .needs = kChunks}};
   all.push_back({.name = "server",
                  .kind = Kind::choice,
@@ -152,6 +168,13 @@ std::vector<MetricSpec> metrics() {
        .unit = "ns",
        .better = Better::lower,
        .help = "mean time for which a call left a buffer of the server open to its client",
+       .detail = true},
+      {.name = "pinned",
+       .unit = "B",
+       .better = Better::lower,
+       .help =
+           "bytes of the server that its clients' connections may have registered at the most, known before the first "
+           "call",
        .detail = true}};
   return with_strategy(std::move(all));
 }

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "lab/boot.hh"
-#include "tests/lab_unit/plans.hh"
+#include "tests/lab/plan/plans.hh"
 
 namespace longhaul::lab {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "tests/lab_unit/plans.hh"
+#include "tests/lab/plan/plans.hh"
 #include "tests/some.hh"
 
 namespace longhaul::lab {

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "lab/plan/services.hh"
-#include "tests/lab_unit/plans.hh"
+#include "tests/lab/plan/plans.hh"
 #include "tests/some.hh"
 
 namespace longhaul::lab {

@@ -6,7 +6,7 @@
 
 #include "lab/plan/inventory.hh"
 #include "model/testbed.hh"
-#include "tests/lab_unit/plans.hh"
+#include "tests/lab/plan/plans.hh"
 
 namespace longhaul::lab {
 namespace {
