@@ -252,6 +252,27 @@ Finding copies_cost_processor(const Claim& claim, const std::vector<Match>& matc
   return conclude(all_of(judgements), std::move(reason), std::move(evidence));
 }
 
+// N10: counted successes, in every run; a count needs no interval.
+Finding read_read_is_open(const Claim& claim, const std::vector<Match>& matches) {
+  std::map<std::string, double> most;  // by design
+  std::string where;
+  for (const auto& match : matches) {
+    const auto& design = choice_of(*match.parameters, "design");
+    const auto* successes = match.cell->metric(claim.metric);
+    if (successes == nullptr) continue;
+    const auto count = *std::max_element(successes->values.begin(), successes->values.end());
+    if (count > 0)
+      where += fmt::format("{}{:.0f} by {} ({}, domain {})", where.empty() ? "" : ", ", count,
+                           choice_of(*match.parameters, "attack"), design, choice_of(*match.parameters, "domain"));
+    most[design] = std::max(most[design], count);
+  }
+  auto reason = where.empty() ? std::string{"no attack succeeded"} : "successes: " + where;
+  if (!most.contains("read-write") || !most.contains("read-read"))
+    return undecided(reason + ": both designs are wanted", {});
+  const bool holds = most["read-write"] == 0 && most["read-read"] > 0;
+  return conclude(holds ? Judgement::yes : Judgement::no, std::move(reason), {});
+}
+
 std::string by_clients(const CellSummary& cell, const Vocabulary& vocabulary) {
   const auto spelt = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
   return fmt::format("{}, {}, threads {}", by_path(cell, vocabulary), spelt("procedure"), spelt("threads"));
@@ -389,6 +410,18 @@ std::vector<Claim> rpc_claims() {
            },
        .check = clients_add_up,
        .course = true},
+      {.id = "N10",
+       .source = std::string{kPaper} + "section 4.1",
+       .statement =
+           "By Read-Read a client gets at the server's buffers with a guessed key, or keeps them by withholding "
+           "RDMA_DONE; Read-Write exposes none.",
+       .criterion = "some attack succeeds on Read-Read in some run, and none on Read-Write in any",
+       .workload = "rpc_attack",
+       .metric = "successes",
+       .x = "tries",
+       .rival = Rival::none,
+       .concerns = [](const Parameters& parameters) { return !is(parameters, "attack", "none"); },
+       .check = read_read_is_open},
       {.id = "N11",
        .source = std::string{kPaper} + "section 4.1",
        .statement = "The RDMA reads that may be under way (IRD, ORD) bound the throughput of WRITE.",

@@ -211,6 +211,26 @@ TEST_F(RegistrationOfCalls, N4IsToldButNotDecidedBySoftware) {
   EXPECT_EQ(finding("N4").verdict, Verdict::does_not_hold);
 }
 
+TEST_F(RpcClaims, N10CountsAttacks) {
+  const auto attack = [&](const char* design, const char* domain, double successes) {
+    add("rpc_attack",
+        {{"attack", std::string{"guess"}}, {"design", std::string{design}}, {"domain", std::string{domain}}},
+        {{"successes", successes}});
+  };
+  attack("read-read", "shared", 1);
+  EXPECT_EQ(finding("N10").verdict, Verdict::not_decidable) << "Read-Write was not tried";
+  attack("read-read", "own", 0);
+  attack("read-write", "shared", 0);
+  EXPECT_EQ(finding("N10").verdict, Verdict::holds);
+  EXPECT_EQ(finding("N10").reason, "successes: 1 by guess (read-read, domain shared)");
+  summary_.cells.front().metrics.front().values = {0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(finding("N10").verdict, Verdict::does_not_hold) << "nothing succeeds";
+  attack("read-write", "shared", 1);
+  EXPECT_EQ(finding("N10").verdict, Verdict::does_not_hold);
+  summary_.cells.front().metrics.front().values = {1, 1, 1, 1, 1, 1};
+  EXPECT_EQ(finding("N10").verdict, Verdict::does_not_hold) << "Read-Write is open, too";
+}
+
 TEST_F(RpcClaims, N9IsOfSeveralClients) {
   const auto clients = [&](double one, double eight, double sockets) {
     summary_.cells.clear();

@@ -24,6 +24,7 @@
 #include "workloads/harness/runner.hh"
 #include "workloads/harness/server.hh"
 #include "workloads/suite/catalog.hh"
+#include "workloads/suite/rpc_attack/run.hh"
 #include "workloads/suite/runners.hh"
 
 namespace longhaul::workloads {
@@ -58,6 +59,7 @@ struct Ends {
   std::string transport;
   std::uint16_t port = kDefaultPort;
   bool once = false;
+  bool under_test = false;
   bool json = false;
 
   void add_to(CLI::App& app) {
@@ -96,6 +98,7 @@ int refuse_usage(const std::string& message, const Ends& ends, Events& events) {
 }
 
 int run_server(const Ends& ends, Events& events, int stop) {
+  if (ends.under_test) rpc_attack::allow();
   auto server = Server::open({ends.bind, ends.port, ends.device}, runners());
   if (!server) {
     events.emit(BenchEventKind::failed, server.error().message);
@@ -225,6 +228,7 @@ void add_command(CLI::App& app, const WorkloadSpec& spec, Command& command) {
         ->type_name("N")
         ->default_str(std::to_string(kDefaultPort));
     command.app->add_flag("--once", ends.once, "end after one client (server)");
+    command.app->add_flag("--under-test", ends.under_test, "let clients attack it: workload rpc_attack (server)");
   }
   add_options(*command.app, spec.parameters, command.texts);
 }

@@ -50,6 +50,9 @@ tl::unexpected<RunFailure> wrong_input(fmt::format_string<Args...> format, Args&
       RunFailure{Status::failed, fmt::format(format, std::forward<Args>(args)...), ExitCode::usage});
 }
 
+/// What a peer that has the key may do by RDMA to the memory that an end registers.
+enum class Rights { none, read, write, all };
+
 struct ConnectionPlan {
   std::vector<Capability> needs;
   std::size_t connections = 1;
@@ -59,7 +62,10 @@ struct ConnectionPlan {
   std::size_t in_flight = 0;    ///< bytes that the workload has under way at a time
   std::uint32_t sends = 16;     ///< least entries of the send queue
   std::uint8_t reads = 16;      ///< RDMA reads that either end may have under way
-  std::uint32_t receives = 0;   ///< receives that are posted before the peer may send
+  Rights rights = Rights::all;  ///< of all that this end registers
+  /// One protection domain for all such connections of this process over a device: a key is good on each of them.
+  bool shared_domain = false;
+  std::uint32_t receives = 0;  ///< receives that are posted before the peer may send
   std::size_t receive_offset = 0;
   std::size_t receive_length = 0;
   std::size_t receive_stride = 0;  ///< from one receive's place to the next's; 0: all share one

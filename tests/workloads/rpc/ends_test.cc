@@ -353,6 +353,24 @@ TEST(RpcFaultTest, AReplyLongerThanAnyBufferIsAnErrorInEitherDesign) {
   }
 }
 
+// A hostile client that reads what it was offered, and never says so.
+TEST(RpcFaultTest, WithheldBuffersAreBoundedAndTakenBackInTime) {
+  Options options{.design = Design::read_read, .size = 8192, .credits = 3, .withholds = true};
+  Table bounded{options};
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(bounded.play());
+  EXPECT_FALSE(bounded.play()) << "the server has no buffer left for this client";
+  EXPECT_EQ(bounded.server->withheld(), 6U);
+  EXPECT_EQ(bounded.server->overdue(), 0U);
+  options.give_back = std::chrono::microseconds{1};
+  options.server_buffers.strategy = "each-time";
+  Table remedied{options};
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(remedied.play());
+  for (int i = 0; i < 1000 && remedied.server->withheld() > 0; ++i) remedied.server->advance();
+  EXPECT_EQ(remedied.server->withheld(), 0U);
+  EXPECT_EQ(remedied.server->overdue(), 20U);
+  EXPECT_TRUE(remedied.server_end.registered.live.empty()) << "its keys are void";
+}
+
 TEST(RpcFaultTest, MoreCallsThanWereGrantedEndTheConnection) {
   Hostile peer{{.procedure = nfs::Procedure::read, .design = Design::read_read, .size = 8192, .credits = 2}};
   // Their replies are never acknowledged by RDMA_DONE, so their buffers stay taken.

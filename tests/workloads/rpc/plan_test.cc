@@ -43,6 +43,28 @@ TEST(RpcPlanTest, ACallLongerThanAMessageIsALongCall) {
   EXPECT_EQ(plan_call(Design::read_write, {.message = 2000, .reply = 100}, kInline), CallPlan{.long_call = true});
 }
 
+// The design's security is that of rights: what it does not use is not granted.
+TEST(RpcPlanTest, NoPeerHasRightsThatItsDesignDoesNotUse) {
+  using enum Design;
+  using enum nfs::Procedure;
+  const auto rights = [](Design design, nfs::Procedure procedure, Role role) {
+    return rights_of({.procedure = procedure, .design = design}, role);
+  };
+  for (const auto procedure : {null, read, write, readdir, readlink})
+    EXPECT_EQ(rights(read_write, procedure, Role::server), Rights::none) << "no buffer of the server is open";
+  EXPECT_EQ(rights(read_read, read, Role::server), Rights::read);
+  EXPECT_EQ(rights(read_read, readlink, Role::server), Rights::read);
+  EXPECT_EQ(rights(read_read, write, Role::server), Rights::none);
+  EXPECT_EQ(rights(push, write, Role::server), Rights::write);
+  EXPECT_EQ(rights(push, read, Role::server), Rights::none);
+  for (const auto design : {read_write, read_read, push}) {
+    EXPECT_EQ(rights(design, null, Role::client), Rights::none);
+    EXPECT_EQ(rights(design, write, Role::client), Rights::read);
+  }
+  EXPECT_EQ(rights(read_write, read, Role::client), Rights::write);
+  EXPECT_EQ(rights(read_read, read, Role::client), Rights::none);
+}
+
 TEST(RpcPlanTest, RepliesGoWhereTheCallOfferedRoom) {
   const auto way = [](Design design, ReplyShape shape) {
     shape.header = kPlainHeader;

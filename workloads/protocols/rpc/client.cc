@@ -255,7 +255,7 @@ void RdmaClient::post_reads() {
 
 void RdmaClient::fetched(std::size_t thread) {
   auto& call = calls_[thread];
-  dones_.push_back(caller_.call(thread).xid);  // goes out before any further call
+  if (!options_.withholds) dones_.push_back(caller_.call(thread).xid);  // goes out before any further call
   call.use = {};
   if (call.whole) {
     check_reply(bytes_of(thread, call.length), options_, caller_.call(thread), nfs::Payload::inside);

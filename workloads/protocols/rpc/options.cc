@@ -37,10 +37,24 @@ Layout::Layout(const Options& options, Role role, bool stream)
   total = pushed + pushed_slots * buffer_stride;
 }
 
+Rights rights_of(const Options& options, Role role) {
+  using nfs::Procedure;
+  const bool replies = options.procedure != Procedure::null && options.procedure != Procedure::write;
+  if (role == Role::server) {
+    if (options.pushes()) return Rights::write;
+    return options.design == Design::read_read && replies ? Rights::read : Rights::none;
+  }
+  // A payload that is pushed is read as long as there is no slot.
+  if (options.procedure == Procedure::write) return Rights::read;
+  return options.design != Design::read_read && replies ? Rights::write : Rights::none;
+}
+
 Attempt<ConnectionPlan> plan_of(const Options& options, Role role, bool stream) {
   const Layout layout{options, role, stream};
   ConnectionPlan plan;
   plan.connections = options.clients;
+  plan.rights = rights_of(options, role);
+  plan.shared_domain = options.shared_domain && role == Role::server;
   plan.message = std::max(options.size, layout.stride);
   plan.in_flight = options.size * options.threads + options.threads * kMostMessage;
   plan.memory = layout.total;

@@ -33,6 +33,10 @@ struct Options {
   std::size_t server_threads = 8;  ///< for all clients together
   bool blocking = true;            ///< a server thread waits for its RDMA reads, as Linux's does
   bool copy = false;  ///< the client moves payloads between its registered buffers and the application's memory
+  bool shared_domain = false;  ///< the server's connections have one protection domain
+  bool withholds = false;      ///< a hostile client: never says RDMA_DONE
+  Nanoseconds
+      give_back{};  ///< a buffer for which RDMA_DONE does not come is the server's again after so long; 0: never
   StrategyOptions client_buffers = {};
   StrategyOptions server_buffers = {};
   Handles handles = {};
@@ -46,6 +50,9 @@ struct Options {
 
 /// Bytes behind a message's header that an RPC call or reply of ours takes at the most, without payload.
 inline constexpr std::size_t kMostMessage = 512;
+
+/// What the peer of an end may do to its memory: no more than the design makes use of.
+Rights rights_of(const Options& options, Role role);
 
 /// Either end's memory: messages out, messages in, buffers.
 struct Layout {

@@ -54,6 +54,8 @@ class RdmaServer final : public Lane {
   ServerCounters counters() const;
   /// Buffers that the client has not given back by RDMA_DONE.
   std::size_t withheld() const;
+  /// Buffers that were taken back without RDMA_DONE, since the connection was made.
+  std::uint64_t overdue() const { return overdue_; }
 
  private:
   // A call from when it is begun until nothing of it is under way.
@@ -93,6 +95,7 @@ class RdmaServer final : public Lane {
   void give_back_receive(Work& work);
   void post_receive(std::size_t offset);
   void take_back(std::uint32_t xid);
+  void take_back_late();
   void finish_if_through(Work& work);
   std::size_t reading() const;
 
@@ -113,6 +116,7 @@ class RdmaServer final : public Lane {
   std::vector<Work> works_;
   std::vector<std::byte> message_;  // of the reply that is being made
   ServerCounters counters_;
+  std::uint64_t overdue_ = 0;
   bool answered_ = false;
 };
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kResolveMilliseconds = 5000;
 constexpr int kPortTries = 10;
+constexpr std::size_t kAskedAtOnce = 64;
 
 CmId create_id(rdma_event_channel* channel) {
   rdma_cm_id* id = nullptr;
@@ -138,18 +139,21 @@ Attempt<std::vector<Established>> establish(const SocketAddress& source, const S
     }
   };
   // For iWARP rdma_connect returns when its TCP connection is there, a round trip later: each has a thread of its own.
-  std::vector<std::future<Opened>> asked;
-  for (auto& one : pending)
-    asked.push_back(std::async(pending.size() > 1 ? std::launch::async : std::launch::deferred, ask, std::move(one),
-                               static_cast<std::uint16_t>(asked.size())));
+  // Not more at a time than a process has room for stacks.
   std::vector<Established> all;
   std::optional<RunFailure> failure;
-  for (auto& one : asked) {
-    auto connection = one.get();  // of all, also where one has failed: they use what is here
-    if (connection)
-      all.push_back({std::move(*connection), {}});
-    else if (!failure)
-      failure = connection.error();
+  for (std::size_t next = 0; next < pending.size() && !failure;) {
+    std::vector<std::future<Opened>> asked;
+    for (; next < pending.size() && asked.size() < kAskedAtOnce; ++next)
+      asked.push_back(std::async(pending.size() > 1 ? std::launch::async : std::launch::deferred, ask,
+                                 std::move(pending[next]), static_cast<std::uint16_t>(next)));
+    for (auto& one : asked) {
+      auto connection = one.get();  // of all, also where one has failed: they use what is here
+      if (connection)
+        all.push_back({std::move(*connection), {}});
+      else if (!failure)
+        failure = connection.error();
+    }
   }
   if (failure) return tl::unexpected(*failure);
   for (auto& one : all) {

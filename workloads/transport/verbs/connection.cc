@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 
 #include "common/error.hh"
@@ -32,6 +34,23 @@ std::string peer_host(rdma_cm_id* id) {
   return address.host();
 }
 
+std::shared_ptr<ProtectionDomain> new_domain(ibv_context* device, const std::string& name) {
+  ProtectionDomain domain{::ibv_alloc_pd(device)};
+  if (!domain) throw_errno("allocate a protection domain on " + name);
+  return std::make_shared<ProtectionDomain>(std::move(domain));
+}
+
+// That of the connections that share one. Goes with the last of them.
+std::shared_ptr<ProtectionDomain> shared_domain(ibv_context* device, const std::string& name) {
+  static std::mutex mutex;
+  static std::map<ibv_context*, std::weak_ptr<ProtectionDomain>> domains;
+  const std::lock_guard lock{mutex};
+  auto& known = domains[device];
+  auto domain = known.lock();
+  if (!domain) known = domain = new_domain(device, name);
+  return domain;
+}
+
 }  // namespace
 
 Attempt<std::unique_ptr<VerbsConnection>> VerbsConnection::open(EventChannel channel, CmId id, const RdmaDevice& device,
@@ -56,13 +75,13 @@ VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice
   const auto at_most = [](int limit, int wish) { return static_cast<std::uint8_t>(std::clamp(limit, 1, wish)); };
   read_depth_ = at_most(std::min(limits.max_qp_rd_atom, limits.max_qp_init_rd_atom), plan.reads);
 
-  domain_ = ProtectionDomain{::ibv_alloc_pd(id_->verbs)};
-  if (!domain_) throw_errno("allocate a protection domain on " + device.name);
-  region_ = MemoryRegion{::ibv_reg_mr(domain_.get(), memory_.bytes().data(), plan.memory, kRegionAccess)};
+  domain_ = plan.shared_domain ? shared_domain(id_->verbs, device.name) : new_domain(id_->verbs, device.name);
+  const int access = access_of(plan.rights, device);
+  region_ = MemoryRegion{::ibv_reg_mr(domain_->get(), memory_.bytes().data(), plan.memory, access)};
   if (!region_)
     throw_errno(fmt::format("register {} bytes on {} (is the limit of locked memory, ulimit -l, large enough?)",
                             plan.memory, device.name));
-  registrar_.emplace(domain_.get());
+  registrar_.emplace(domain_->get(), access);
   completion_channel_ = CompletionChannel{::ibv_create_comp_channel(id_->verbs)};
   if (!completion_channel_) throw_errno("create a completion channel on " + device.name);
   const int flags = check(::fcntl(completion_channel_->fd, F_GETFL), "read the flags of a completion channel");
@@ -98,7 +117,7 @@ void VerbsConnection::create_queue_pair(const ConnectionPlan& plan, Nanoseconds 
     attributes.cap.max_send_sge = 1;
     attributes.cap.max_recv_sge = 1;
     attributes.cap.max_inline_data = inline_wanted;
-    if (::rdma_create_qp(id_.get(), domain_.get(), &attributes) == 0) break;
+    if (::rdma_create_qp(id_.get(), domain_->get(), &attributes) == 0) break;
     // No device tells its inline limit beforehand: less is tried until it agrees.
     if (inline_wanted == 0) throw_errno(fmt::format("create a queue pair of {} entries on {}", depth_, device_.name));
     inline_wanted = inline_wanted > 32 ? inline_wanted / 2 : 0;

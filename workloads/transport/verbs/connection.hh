@@ -64,7 +64,7 @@ class VerbsConnection final : public Connection {
   std::vector<Capability> offers_;
   EventChannel channel_;
   CmId id_;
-  ProtectionDomain domain_;
+  std::shared_ptr<ProtectionDomain> domain_;
   CompletionChannel completion_channel_;
   CompletionQueue queue_;
   Memory memory_;

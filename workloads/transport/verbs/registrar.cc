@@ -2,9 +2,17 @@
 
 namespace longhaul::workloads {
 
+int access_of(Rights rights, const RdmaDevice& device) {
+  int access = IBV_ACCESS_LOCAL_WRITE;
+  if (rights == Rights::read || rights == Rights::all) access |= IBV_ACCESS_REMOTE_READ;
+  if (rights == Rights::write || rights == Rights::all || (device.iwarp && device.provider != "siw"))
+    access |= IBV_ACCESS_REMOTE_WRITE;
+  return access;
+}
+
 tl::expected<registration::Registrar::Registered, int> VerbsRegistrar::add(registration::Pages pages) {
   auto* const address = reinterpret_cast<void*>(pages.first * registration::kPageSize);
-  ibv_mr* const region = ::ibv_reg_mr(domain_, address, pages.count * registration::kPageSize, kRegionAccess);
+  ibv_mr* const region = ::ibv_reg_mr(domain_, address, pages.count * registration::kPageSize, access_);
   if (region == nullptr) return tl::unexpected(errno);
   return Registered{reinterpret_cast<Handle>(region), {region->lkey, region->rkey}};
 }

@@ -1,0 +1,212 @@
+#include "workloads/suite/rpc_attack/run.hh"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <system_error>
+
+#include "common/well_known.hh"
+#include "observe/clock.hh"
+#include "workloads/harness/helper.hh"
+#include "workloads/harness/steering.hh"
+#include "workloads/protocols/rpc/client.hh"
+#include "workloads/protocols/rpc/server.hh"
+
+namespace longhaul::workloads::rpc_attack {
+namespace {
+
+constexpr std::size_t kLoot = 64;         // bytes that a guess asks for
+constexpr std::int64_t kRoundTrips = 20;  // that a hostile client waits for a reply
+constexpr std::chrono::milliseconds kLeast{200};
+constexpr std::uint32_t kLastByte = 0xff;
+constexpr std::uint32_t kSeed = 2007;
+
+bool allowed = false;
+
+enum class Attack { none, guess, withhold };
+
+struct Setup {
+  Attack attack = Attack::none;
+  std::size_t tries = 0;
+  bool knows_neighbour = true;
+  rpc::Options options;
+};
+
+Setup setup_of(const WorkloadSpec& spec, const Parameters& parameters) {
+  const auto number = [&](const char* name) { return integer(parameters, spec.parameters, name); };
+  const auto word = [&](const char* name) { return text(parameters, spec.parameters, name); };
+  Setup setup;
+  setup.attack = word("attack") == "guess"      ? Attack::guess
+                 : word("attack") == "withhold" ? Attack::withhold
+                                                : Attack::none;
+  setup.tries = static_cast<std::size_t>(number("tries"));
+  setup.options.design = rpc::design_of(word("design"));
+  setup.options.size = static_cast<std::size_t>(number("size"));
+  setup.options.credits = static_cast<std::size_t>(number("credits"));
+  setup.options.shared_domain = word("domain") == "shared";
+  setup.options.give_back = Nanoseconds{number("give_back")};
+  setup.knows_neighbour = word("known") == "neighbour";
+  // The honest client's, and the attacker's: one for each guess, since a miss ends it.
+  setup.options.clients = 1 + (setup.attack == Attack::none ? 0 : setup.attack == Attack::withhold ? 1 : setup.tries);
+  return setup;
+}
+
+Setup setup_of(const PairedSession& session) {
+  return setup_of(session.spec(), session.parameters());
+}
+
+Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
+                             Role role) {
+  if (role == Role::server && !allowed && !has_helper(kTracingPipe))
+    return unsupported("attacks are for a lab's nodes, and for a server that was started with --under-test");
+  auto plan = rpc::plan_of(setup_of(spec, parameters).options, role, false);
+  if (plan) adapt(*plan, spec, parameters, transport);
+  return plan;
+}
+
+struct Outcome {
+  std::size_t tries = 0;
+  std::size_t successes = 0;
+  Nanoseconds time{};
+};
+
+// True if the other end gave the bytes. A miss ends the connection.
+bool fetches(Connection& connection, std::uint64_t address, std::uint32_t key, Nanoseconds patience) {
+  try {
+    connection.post(
+        {.operation = Operation::read, .length = kLoot, .remote = address, .absolute = true, .remote_key = key});
+    const auto deadline = observe::raw_time() + patience;
+    std::array<Completion, 4> done;
+    while (observe::raw_time() < deadline)
+      for (const auto& one : std::span{done}.first(connection.poll(done)))
+        if (one.kind == Completion::Kind::fetched) return true;
+  } catch (const std::system_error&) {
+  }
+  return false;
+}
+
+// What a guess has to go by: where the honest client's buffer is, and its key without the last byte; or any key.
+std::uint32_t guessed(const Setup& setup, std::uint32_t key, std::size_t number, std::mt19937& random) {
+  if (!setup.knows_neighbour) return static_cast<std::uint32_t>(random());
+  return (key & ~kLastByte) | static_cast<std::uint32_t>(number);
+}
+
+Outcome guess(const PairedSession& session, const Setup& setup, const std::string& words, Nanoseconds patience) {
+  std::istringstream in{words};
+  std::uint64_t address = 0;
+  std::uint32_t key = 0;
+  in >> address >> key;
+  std::mt19937 random{kSeed};
+  Outcome outcome;
+  for (; outcome.tries < setup.tries; ++outcome.tries) {
+    auto& connection = *session.connections()[1 + outcome.tries];
+    outcome.successes += fetches(connection, address, guessed(setup, key, outcome.tries, random), patience) ? 1 : 0;
+  }
+  return outcome;
+}
+
+// Reads, and never says so. Returns when no reply comes any more. What stays taken is for the server to count.
+Outcome withhold(rpc::RdmaClient& client, std::size_t tries, Nanoseconds patience) {
+  Outcome outcome;
+  for (; outcome.tries < tries; ++outcome.tries) {
+    client.start(0);
+    const auto deadline = observe::raw_time() + patience;
+    while (!client.done(0) && observe::raw_time() < deadline) client.progress();
+    if (!client.done(0)) break;
+  }
+  return outcome;
+}
+
+class HonestLane final : public Lane {
+ public:
+  explicit HonestLane(rpc::RdmaClient& client) : client_(client) {}
+  void start() override { client_.start(0); }
+  bool advance() override {
+    client_.progress();
+    return client_.done(0);
+  }
+  Waitable& waitable() override { return client_.waitable(); }
+
+ private:
+  rpc::RdmaClient& client_;
+};
+
+std::map<std::string, Metric> client(ClientSession& session) {
+  const auto steering = receive_here(session.connections().front()->facts().netdev);
+  const auto setup = setup_of(session);
+  const auto& connections = session.connections();
+  const auto patience = std::max<Nanoseconds>(kLeast, kRoundTrips * session.round_trip());
+  rpc::RdmaClient honest{*connections.front(), setup.options};
+  std::unique_ptr<rpc::RdmaClient> hostile;
+  const auto words = session.await_prepared();
+  for (std::size_t i = 1; i < connections.size(); ++i) session.leave(*connections[i]);
+  Outcome outcome;
+  const auto begun = observe::raw_time();
+  if (setup.attack == Attack::guess) {
+    outcome = guess(session, setup, words, patience);
+  } else if (setup.attack == Attack::withhold) {
+    auto options = setup.options;
+    options.withholds = true;
+    options.client = 1;
+    hostile = std::make_unique<rpc::RdmaClient>(*connections[1], options);
+    outcome = withhold(*hostile, setup.tries, patience);
+  }
+  outcome.time = observe::raw_time() - begun;
+  Lanes lanes;
+  lanes.push_back(std::make_unique<HonestLane>(honest));
+  const auto samples = session.measure(lanes, {});
+  honest.verify_last();
+  const auto tries = static_cast<double>(outcome.tries);
+  std::map<std::string, Metric> metrics{{"operation", to_metric(samples.front())}, {"tries", to_metric(tries, 1)}};
+  if (setup.attack != Attack::withhold)
+    metrics["successes"] = to_metric(static_cast<double>(outcome.successes), outcome.tries);
+  if (outcome.tries > 0)
+    metrics["try_time"] = to_metric(static_cast<double>(outcome.time.count()) / tries, outcome.tries);
+  return metrics;
+}
+
+std::map<std::string, Metric> server(ServerSession& session) {
+  const auto steering = receive_here(session.connections().front()->facts().netdev);
+  const auto setup = setup_of(session);
+  const auto& connections = session.connections();
+  rpc::MemoryStore store{setup.options.file_size(), 1, 1};
+  rpc::ServerThreads threads{.all = setup.options.server_threads};
+  // Guesses end connections: nobody looks after those.
+  const std::size_t served = setup.attack == Attack::guess ? 1 : connections.size();
+  std::vector<const rpc::RdmaServer*> servers;
+  Lanes lanes;
+  for (std::size_t i = 0; i < served; ++i) {
+    auto lane = std::make_unique<rpc::RdmaServer>(*connections[i], setup.options, store, threads);
+    servers.push_back(lane.get());
+    lanes.push_back(std::move(lane));
+  }
+  for (std::size_t i = served; i < connections.size(); ++i) session.leave(*connections[i]);
+  std::string words;
+  if (setup.attack == Attack::guess) {
+    const rpc::Layout layout{setup.options, Role::server, false};
+    const auto address = reinterpret_cast<std::uintptr_t>(connections.front()->memory().data()) + layout.buffers;
+    words = fmt::format("{} {}", address, connections.front()->keys().remote);
+  }
+  session.prepared(words);
+  session.serve(lanes, false);
+  if (setup.attack != Attack::withhold) return {};
+  const auto withheld = servers[1]->withheld();
+  const auto bytes = withheld * rpc::Layout{setup.options, Role::server, false}.buffer_stride;
+  return {{"successes", to_metric(static_cast<double>(withheld), 1)},
+          {"withheld", to_metric(static_cast<double>(bytes), 1)},
+          {"overdue", to_metric(static_cast<double>(servers[1]->overdue()), 1)}};
+}
+
+}  // namespace
+
+void allow() {
+  allowed = true;
+}
+
+Runner runner() {
+  return {.workload = "rpc_attack", .plan = plan, .client = client, .server = server};
+}
+
+}  // namespace longhaul::workloads::rpc_attack
