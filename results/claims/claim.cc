@@ -25,7 +25,7 @@ const char* to_text(Verdict verdict) {
 
 std::string place(const Claim& claim, const Match& match) {
   constexpr std::array kSizes{"size", "capacity"};
-  constexpr std::array kCounts{"threads", "server_threads", "ord"};
+  constexpr std::array kCounts{"threads", "server_threads", "ord", "clients"};
   const auto among = [&](const auto& names) { return std::find(names.begin(), names.end(), claim.x) != names.end(); };
   const auto kind = among(kSizes) ? Kind::size : among(kCounts) ? Kind::count : Kind::duration;
   return claim.x + " " + format_quantity(kind, match.x);

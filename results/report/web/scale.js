@@ -51,6 +51,10 @@ function inUnit(value, unit, significant = 4) {
     const [name, size] = [['Gbit/s', 1e9], ['Mbit/s', 1e6], ['kbit/s', 1e3]].find(([, least]) => Math.abs(value) >= least) ?? ['bit/s', 1];
     return `${digits(value / size, significant)} ${name}`;
   }
+  if (unit === 'B') {
+    const [name, size] = [['GiB', 2 ** 30], ['MiB', 2 ** 20], ['KiB', 1024]].find(([, least]) => Math.abs(value) >= least) ?? ['B', 1];
+    return `${digits(value / size, significant)} ${name}`;
+  }
   return unit === 'ns' ? time(value, significant) : `${digits(value, significant)} ${unit === '1' ? '' : unit}`.trim();
 }
 

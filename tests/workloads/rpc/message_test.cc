@@ -102,14 +102,14 @@ TEST_P(ProcedureTest, IsCarriedOut) {
   const auto& [procedure, size, where] = GetParam();
   const auto options = options_of(procedure, size);
   MemoryStore store{options.file_size(), 1000, size};
-  const ClientCall operation{.xid = 77, .offset = size};
+  const auto operation = call_of(options, 77, size);
   std::vector<std::byte> payload(size);
   fill_content(payload, operation.offset);
   Buffer bytes{};
   XdrWriter out{bytes};
-  const auto position = put_call(out, options, operation, payload, where);
+  const auto position = put_call(out, options.handles, operation, payload, where);
   ASSERT_TRUE(out.good());
-  const auto shape = shape_of(options);
+  const auto shape = shape_of(options.handles, operation);
   EXPECT_EQ(out.size(), shape.message + (where == nfs::Payload::inside ? padded(shape.payload) : 0));
   auto call = get_server_call(std::span{bytes}.first(out.size()), where);
   ASSERT_TRUE(call) << call.error().message;
@@ -135,7 +135,7 @@ TEST_P(ProcedureTest, IsCarriedOut) {
     EXPECT_EQ(answered.size(), message.size());
     EXPECT_EQ(answer, apart);
   }
-  const auto checked = check_reply(std::span{answer}.first(answered.size()), options, operation, where);
+  const auto checked = check_reply(std::span{answer}.first(answered.size()), operation, where);
   if (procedure == nfs::Procedure::read) {
     EXPECT_EQ(checked.length, size);
     if (where == nfs::Payload::inside) {
@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(All, ProcedureTest,
 
 TEST(ProcedureFaultTest, ErrorsNameTheCall) {
   const auto options = options_of(nfs::Procedure::read, 256);
-  const ClientCall operation{.xid = 5, .offset = 0};
+  const auto operation = call_of(options, 5);
   MemoryStore store{1024, 1, 1};
   Buffer bytes{};
   const auto answer = [&](const ServerReply& reply) {
@@ -163,7 +163,7 @@ TEST(ProcedureFaultTest, ErrorsNameTheCall) {
   };
   const auto why = [&](std::span<const std::byte> message) -> std::string {
     try {
-      check_reply(message, options, operation, nfs::Payload::inside);
+      check_reply(message, operation, nfs::Payload::inside);
     } catch (const std::runtime_error& error) {
       return error.what();
     }
@@ -216,7 +216,8 @@ TEST(RpcMessageTest, NoBytesUpsetTheReaders) {
   std::mt19937_64 random{5531};
   Buffer seed{};
   XdrWriter out{seed};
-  put_call(out, options_of(nfs::Procedure::write, 256), {.xid = 1}, std::array<std::byte, 256>{}, nfs::Payload::inside);
+  put_call(out, {}, call_of(options_of(nfs::Procedure::write, 256), 1), std::array<std::byte, 256>{},
+           nfs::Payload::inside);
   const auto size = out.size();
   const auto* asked = std::getenv("LONGHAUL_FUZZ");
   const std::uint64_t rounds = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 30'000;
@@ -229,7 +230,7 @@ TEST(RpcMessageTest, NoBytesUpsetTheReaders) {
     for (const auto procedure : {nfs::Procedure::null, nfs::Procedure::read, nfs::Procedure::write,
                                  nfs::Procedure::readdir, nfs::Procedure::readlink}) {
       try {
-        check_reply(message, options_of(procedure, 256), {.xid = 1}, nfs::Payload::inside);
+        check_reply(message, call_of(options_of(procedure, 256), 1), nfs::Payload::inside);
       } catch (const std::runtime_error&) {
       }
     }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kInline = 1024;
 
 CallPlan planned(Design design, nfs::Procedure procedure, std::size_t size) {
-  return plan_call(design, shape_of({.procedure = procedure, .size = size}), kInline);
+  return plan_call(design, shape_of({}, {.procedure = procedure, .size = size}), kInline);
 }
 
 TEST(RpcPlanTest, SmallCallsGoInside) {
@@ -124,7 +124,7 @@ TEST(RpcPlanTest, ThePredictionIsThatOfThePlan) {
                                 .design = design_of(design),
                                 .size = static_cast<std::size_t>(size),
                                 .segment = static_cast<std::size_t>(segment)};
-          const auto shape = shape_of(options);
+          const auto shape = shape_of(options.handles, call_of(options, 0));
           auto call = plan_call(options.design, shape, options.threshold);
           call.pushed = options.pushes();
           ReplyShape reply{.message = shape.reply, .payload = shape.reply_payload, .header = kPlainHeader};

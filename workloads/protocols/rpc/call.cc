@@ -18,8 +18,8 @@ SystemCredential credential() {
   return {.machine = "longhaul"};
 }
 
-std::size_t reply_size(const Options& options) {
-  switch (options.procedure) {
+std::size_t reply_size(const ClientCall& operation) {
+  switch (operation.procedure) {
     case nfs::Procedure::null:
       return kReplyHeader;
     case nfs::Procedure::read:
@@ -27,26 +27,26 @@ std::size_t reply_size(const Options& options) {
     case nfs::Procedure::write:
       return kReplyHeader + kStatus + kChange + 16;
     case nfs::Procedure::readdir:
-      return kReplyHeader + options.size;
+      return kReplyHeader + operation.size;
     case nfs::Procedure::readlink:
-      return kReplyHeader + kStatus + kPostAttributes + 4 + padded(options.size);
+      return kReplyHeader + kStatus + kPostAttributes + 4 + padded(operation.size);
   }
   return kReplyHeader;
 }
 
-[[noreturn]] void wrong(const Options& options, const ClientCall& operation, std::string_view why) {
-  throw std::runtime_error(fmt::format("{}: {}", name_of(options.procedure, operation.xid), why));
+[[noreturn]] void wrong(const ClientCall& operation, std::string_view why) {
+  throw std::runtime_error(fmt::format("{}: {}", name_of(operation.procedure, operation.xid), why));
 }
 
-void check_status(nfs::Status status, const Options& options, const ClientCall& operation) {
+void check_status(nfs::Status status, const ClientCall& operation) {
   if (status != nfs::Status::ok)
-    wrong(options, operation, fmt::format("the server answered NFS error {}", static_cast<std::uint32_t>(status)));
+    wrong(operation, fmt::format("the server answered NFS error {}", static_cast<std::uint32_t>(status)));
 }
 
 template <typename T>
-T checked(Result<T> result, const Options& options, const ClientCall& operation) {
-  if (!result) wrong(options, operation, result.error().message);
-  check_status(result->status, options, operation);
+T checked(Result<T> result, const ClientCall& operation) {
+  if (!result) wrong(operation, result.error().message);
+  check_status(result->status, operation);
   return std::move(*result);
 }
 
@@ -56,40 +56,44 @@ std::string name_of(nfs::Procedure procedure, std::uint32_t xid) {
   return fmt::format("{} call {:#010x}", nfs::to_text(procedure), xid);
 }
 
-CallShape shape_of(const Options& options) {
-  std::array<std::byte, kMostMessage> scratch;
-  XdrWriter out{scratch};
-  put_call(out, options, {}, {}, nfs::Payload::elsewhere);
-  return {.message = out.size(),
-          .payload = options.procedure == nfs::Procedure::write ? options.size : 0,
-          .reply = reply_size(options),
-          .reply_payload = options.procedure == nfs::Procedure::read ? options.size : 0};
+ClientCall call_of(const Options& options, std::uint32_t xid, std::uint64_t offset) {
+  return {.xid = xid, .procedure = options.procedure, .size = options.size, .offset = offset};
 }
 
-std::size_t put_call(XdrWriter& out, const Options& options, const ClientCall& operation,
+CallShape shape_of(const Handles& handles, const ClientCall& operation) {
+  std::array<std::byte, kMostMessage> scratch;
+  XdrWriter out{scratch};
+  put_call(out, handles, operation, {}, nfs::Payload::elsewhere);
+  return {.message = out.size(),
+          .payload = operation.procedure == nfs::Procedure::write ? operation.size : 0,
+          .reply = reply_size(operation),
+          .reply_payload = operation.procedure == nfs::Procedure::read ? operation.size : 0};
+}
+
+std::size_t put_call(XdrWriter& out, const Handles& handles, const ClientCall& operation,
                      std::span<const std::byte> payload, nfs::Payload where) {
   put(out, CallHeader{.xid = operation.xid,
                       .program = nfs::kProgram,
                       .version = nfs::kVersion,
-                      .procedure = static_cast<std::uint32_t>(options.procedure),
+                      .procedure = static_cast<std::uint32_t>(operation.procedure),
                       .credential = credential()});
-  const auto size = static_cast<std::uint32_t>(options.size);
-  switch (options.procedure) {
+  const auto size = static_cast<std::uint32_t>(operation.size);
+  switch (operation.procedure) {
     case nfs::Procedure::null:
       break;
     case nfs::Procedure::read:
-      nfs::put(out, nfs::ReadArguments{.file = options.handles.file, .offset = operation.offset, .count = size});
+      nfs::put(out, nfs::ReadArguments{.file = handles.file, .offset = operation.offset, .count = size});
       break;
     case nfs::Procedure::write:
-      return nfs::put(out,
-                      nfs::WriteArguments{
-                          .file = options.handles.file, .offset = operation.offset, .length = size, .payload = payload},
-                      where);
+      return nfs::put(
+          out,
+          nfs::WriteArguments{.file = handles.file, .offset = operation.offset, .length = size, .payload = payload},
+          where);
     case nfs::Procedure::readdir:
-      nfs::put(out, nfs::ReaddirArguments{.directory = options.handles.directory, .count = size});
+      nfs::put(out, nfs::ReaddirArguments{.directory = handles.directory, .count = size});
       break;
     case nfs::Procedure::readlink:
-      nfs::put(out, options.handles.link);
+      nfs::put(out, handles.link);
       break;
   }
   return out.size();
@@ -182,42 +186,41 @@ std::size_t put_reply(XdrWriter& out, const ServerReply& reply, nfs::Payload whe
   return out.size();
 }
 
-ClientReply check_reply(std::span<const std::byte> message, const Options& options, const ClientCall& operation,
-                        nfs::Payload where) {
+ClientReply check_reply(std::span<const std::byte> message, const ClientCall& operation, nfs::Payload where) {
   XdrReader in{message};
   const auto header = get_reply(in);
-  if (!header) wrong(options, operation, header.error().message);
+  if (!header) wrong(operation, header.error().message);
   if (header->xid != operation.xid)
-    wrong(options, operation, fmt::format("the RPC reply behind the header is of call {:#010x}", header->xid));
-  if (header->outcome != Outcome::success) wrong(options, operation, to_text(header->outcome));
-  switch (options.procedure) {
+    wrong(operation, fmt::format("the RPC reply behind the header is of call {:#010x}", header->xid));
+  if (header->outcome != Outcome::success) wrong(operation, to_text(header->outcome));
+  switch (operation.procedure) {
     case nfs::Procedure::null:
       break;
     case nfs::Procedure::read: {
-      const auto result = checked(nfs::get_read_result(in, where), options, operation);
-      if (result.length != options.size)
-        wrong(options, operation, fmt::format("{} bytes came, not {}", result.length, options.size));
+      const auto result = checked(nfs::get_read_result(in, where), operation);
+      if (result.length != operation.size)
+        wrong(operation, fmt::format("{} bytes came, not {}", result.length, operation.size));
       return {result.length, result.payload};
     }
     case nfs::Procedure::write: {
-      const auto result = checked(nfs::get_write_result(in), options, operation);
-      if (result.count != options.size)
-        wrong(options, operation, fmt::format("the server took {} bytes, not {}", result.count, options.size));
+      const auto result = checked(nfs::get_write_result(in), operation);
+      if (result.count != operation.size)
+        wrong(operation, fmt::format("the server took {} bytes, not {}", result.count, operation.size));
       break;
     }
     case nfs::Procedure::readdir: {
-      const auto result = checked(nfs::get_readdir_result(in), options, operation);
-      if (result.entries.empty()) wrong(options, operation, "no entry came");
+      const auto result = checked(nfs::get_readdir_result(in), operation);
+      if (result.entries.empty()) wrong(operation, "no entry came");
       for (const auto& entry : result.entries)
         if (!MemoryStore::has_name(entry.name))
-          wrong(options, operation, fmt::format("'{}' is none of the directory's names", entry.name));
+          wrong(operation, fmt::format("'{}' is none of the directory's names", entry.name));
       break;
     }
     case nfs::Procedure::readlink: {
-      const auto result = checked(nfs::get_readlink_result(in), options, operation);
-      if (result.path.size() != options.size)
-        wrong(options, operation, fmt::format("a path of {} bytes came, not {}", result.path.size(), options.size));
-      if (result.path != MemoryStore::path(options.size)) wrong(options, operation, "another path came");
+      const auto result = checked(nfs::get_readlink_result(in), operation);
+      if (result.path.size() != operation.size)
+        wrong(operation, fmt::format("a path of {} bytes came, not {}", result.path.size(), operation.size));
+      if (result.path != MemoryStore::path(operation.size)) wrong(operation, "another path came");
       break;
     }
   }

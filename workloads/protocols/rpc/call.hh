@@ -14,18 +14,22 @@
 
 namespace longhaul::workloads::rpc {
 
-/// One call of the client's: the procedure is that of the options.
+/// One call of the client's.
 struct ClientCall {
   std::uint32_t xid = 0;
+  nfs::Procedure procedure = nfs::Procedure::read;
+  std::size_t size = 0;      ///< as Options::size
   std::uint64_t offset = 0;  ///< READ, WRITE
 };
+/// That of the options' procedure and size.
+ClientCall call_of(const Options& options, std::uint32_t xid, std::uint64_t offset = 0);
 
 /// The sizes of such a call and of its reply.
-CallShape shape_of(const Options& options);
+CallShape shape_of(const Handles& handles, const ClientCall& operation);
 
 /// Writes the call; of WRITE the payload is `payload` bytes of the file from the operation's offset on. Returns the
 /// position of the payload in the message.
-std::size_t put_call(XdrWriter& out, const Options& options, const ClientCall& operation,
+std::size_t put_call(XdrWriter& out, const Handles& handles, const ClientCall& operation,
                      std::span<const std::byte> payload, nfs::Payload where);
 
 /// A call as the server has it. The payload of WRITE may be still to come.
@@ -63,8 +67,7 @@ struct ClientReply {
   std::span<const std::byte> payload = {};  ///< where it is inside
 };
 /// Throws std::runtime_error, which names the call, where the server refused it or the results are wrong.
-ClientReply check_reply(std::span<const std::byte> message, const Options& options, const ClientCall& operation,
-                        nfs::Payload where);
+ClientReply check_reply(std::span<const std::byte> message, const ClientCall& operation, nfs::Payload where);
 
 /// "READ call 0x00000007": for errors.
 std::string name_of(nfs::Procedure procedure, std::uint32_t xid);

@@ -10,12 +10,21 @@ Caller::Caller(const Options& options)
     : options_(options),
       credits_(static_cast<std::uint32_t>(options.credits)),
       calls_(options.threads),
-      numbers_(options.threads) {}
+      numbers_(options.threads) {
+  if (!options.mix) return;
+  const auto room = options.size * Options::kRecords;
+  for (std::size_t thread = 0; thread < options.threads; ++thread) {
+    const auto number = options.client * options.threads + thread;
+    mixes_.emplace_back(number, number * room, room, options.size);
+  }
+}
 
 void Caller::start(std::size_t thread) {
   const auto record =
       (options_.client * options_.threads + thread) * Options::kRecords + numbers_[thread]++ % Options::kRecords;
-  calls_[thread] = {.xid = next_xid_++, .offset = options_.moves_payload() ? record * options_.size : 0};
+  calls_[thread] = options_.mix ? mixes_[thread].next()
+                                : call_of(options_, 0, options_.moves_payload() ? record * options_.size : 0);
+  calls_[thread].xid = next_xid_++;
   ready_.push_back(thread);
 }
 

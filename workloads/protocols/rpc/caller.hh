@@ -10,6 +10,7 @@
 
 #include "workloads/protocols/rpc/call.hh"
 #include "workloads/protocols/rpc/credits.hh"
+#include "workloads/protocols/rpc/mix.hh"
 #include "workloads/protocols/rpc/options.hh"
 
 namespace longhaul::workloads::rpc {
@@ -36,6 +37,7 @@ class Caller {
   Credits credits_;
   std::vector<ClientCall> calls_;       // the last of each thread
   std::vector<std::uint64_t> numbers_;  // of calls, by thread
+  std::vector<Mix> mixes_;              // by thread, where there is a mix
   std::deque<std::size_t> ready_;       // threads
   std::unordered_map<std::uint32_t, std::size_t> under_way_;
   std::uint32_t next_xid_ = 1;

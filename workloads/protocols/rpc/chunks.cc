@@ -21,7 +21,7 @@ Chunk chunk_of(Connection& connection, const std::vector<BufferPiece>& pieces, s
 }
 
 std::vector<Request> requests_to(Operation operation, const std::vector<BufferPiece>& here, std::size_t begin,
-                                 std::size_t length, const Chunk& there) {
+                                 std::size_t length, const Chunk& there, std::size_t most) {
   std::vector<Request> all;
   auto piece = here.begin();
   auto segment = there.begin();
@@ -37,7 +37,7 @@ std::vector<Request> requests_to(Operation operation, const std::vector<BufferPi
       throw std::length_error(piece == here.end() ? "a buffer is shorter than its payload"
                                                   : "the peer's chunk is shorter than its payload");
     const auto part =
-        std::min({length - done, piece->offset + piece->length - (begin + done), segment->length - segment_done});
+        std::min({most, length - done, piece->offset + piece->length - (begin + done), segment->length - segment_done});
     Request request;
     request.operation = operation;
     request.local = begin + done;

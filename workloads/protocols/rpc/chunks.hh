@@ -14,9 +14,10 @@ namespace longhaul::workloads::rpc {
 Chunk chunk_of(Connection& connection, const std::vector<BufferPiece>& pieces, std::size_t length, std::size_t most);
 
 /// RDMA writes or reads between `length` bytes here, whose pieces begin at `begin`, and the peer's segments, which are
-/// taken one after another whatever their addresses. Pure. Throws std::length_error where one side is too short.
+/// taken one after another whatever their addresses; none is of more than `most` bytes. Pure. Throws std::length_error
+/// where one side is too short.
 std::vector<Request> requests_to(Operation operation, const std::vector<BufferPiece>& here, std::size_t begin,
-                                 std::size_t length, const Chunk& there);
+                                 std::size_t length, const Chunk& there, std::size_t most = ~std::size_t{0});
 
 /// The chunk with the lengths that `used` bytes take of its segments: what a server gives back. Pure.
 Chunk used_of(Chunk chunk, std::uint64_t used);

@@ -13,7 +13,7 @@ RdmaClient::RdmaClient(Connection& connection, const Options& options)
     : connection_(connection),
       options_(options),
       layout_(options, Role::client, false),
-      plan_(plan_call(options.design, shape_of(options), options.threshold)),
+      plan_(plan_call(options.design, shape_of(options.handles, call_of(options, 0)), options.threshold)),
       buffers_(connection, options.client_buffers),
       sends_(layout_.out, layout_.stride, layout_.out_slots),
       reads_(options.ord),
@@ -22,7 +22,7 @@ RdmaClient::RdmaClient(Connection& connection, const Options& options)
       application_(options.copy ? options.threads : 0, std::vector<std::byte>(options.size)) {
   if (plan_.long_call)
     throw std::runtime_error(fmt::format("calls of {} bytes do not fit into messages of {}: raise --inline",
-                                         shape_of(options).message, options.threshold));
+                                         shape_of(options.handles, call_of(options, 0)).message, options.threshold));
   for (std::size_t i = 0; i < layout_.in_slots; ++i) receives_.push_back(layout_.in + i * layout_.stride);
 }
 
@@ -42,9 +42,7 @@ double RdmaClient::ceiling(Nanoseconds round_trip) const {
                       .segments = segments_,
                       .ord = options_.ord * options_.clients,
                       .server_threads = options_.blocking ? options_.server_threads : 0};
-  auto plan = plan_;
-  plan.pushed = pushed_;
-  return rpc::ceiling(window, plan, way_, round_trip);
+  return rpc::ceiling(window, plan_, way_, round_trip);
 }
 
 void RdmaClient::start(std::size_t thread) {
@@ -65,21 +63,22 @@ void RdmaClient::send_ready() {
 void RdmaClient::send_call(std::size_t thread) {
   auto& call = calls_[thread];
   const auto& operation = caller_.call(thread);
+  call.plan = plan_of(operation);
   call.sent = false;
   Header header{.xid = operation.xid, .credits = caller_.credits()};
   const auto payload = payload_of(thread, operation);
-  if (plan_.read_chunk || plan_.write_chunk || plan_.reply_chunk) {
-    const auto length = options_.size + (plan_.reply_chunk ? kMostMessage : 0);
+  if (call.plan.read_chunk || call.plan.write_chunk || call.plan.reply_chunk) {
+    const auto length = operation.size + (call.plan.reply_chunk ? kMostMessage : 0);
     call.use = buffers_.begin(buffer_of(thread), length);
     buffers_.complete(call.use);
     auto chunk = chunk_of(connection_, call.use.pieces(), length, options_.segment);
     call.segments = chunk.size();
-    call.pushed = plan_.read_chunk && push(thread, header);
-    if (plan_.read_chunk && !call.pushed)
+    call.plan.pushed = call.plan.read_chunk && push(thread, header);
+    if (call.plan.read_chunk && !call.plan.pushed)
       for (const auto& segment : chunk) header.reads.push_back({0, segment});
-    else if (plan_.write_chunk)
+    else if (call.plan.write_chunk)
       header.writes.push_back(std::move(chunk));
-    else if (plan_.reply_chunk)
+    else if (call.plan.reply_chunk)
       header.reply = std::move(chunk);
   }
   const auto offset = sends_.take();
@@ -87,24 +86,30 @@ void RdmaClient::send_call(std::size_t thread) {
   // The message first: the header says where its payload would be.
   const auto begins = encoded_size(header);
   XdrWriter out{bytes.subspan(std::min(begins, bytes.size()))};
-  const bool inside = !plan_.read_chunk;
-  const auto position = put_call(out, options_, operation, inside ? payload : std::span<const std::byte>{},
+  const bool inside = !call.plan.read_chunk;
+  const auto position = put_call(out, options_.handles, operation, inside ? payload : std::span<const std::byte>{},
                                  inside ? nfs::Payload::inside : nfs::Payload::elsewhere);
   if (!out.good())
     throw std::runtime_error(fmt::format("{}: {} segments leave no room in messages of {} bytes: raise --inline",
-                                         name_of(options_.procedure, operation.xid), call.segments,
+                                         name_of(operation.procedure, operation.xid), call.segments,
                                          options_.threshold));
   for (auto& read : header.reads) read.position = static_cast<std::uint32_t>(position);
   encode(bytes, header);
   post_message(offset, begins + out.size(), thread);
 }
 
+CallPlan RdmaClient::plan_of(const ClientCall& operation) const {
+  if (!options_.mix) return plan_;
+  return plan_call(options_.design, shape_of(options_.handles, operation), options_.threshold);
+}
+
 std::span<const std::byte> RdmaClient::payload_of(std::size_t thread, const ClientCall& operation) {
-  if (options_.procedure != nfs::Procedure::write) return {};
-  const auto buffer = bytes_of(thread, options_.size);
+  if (operation.procedure != nfs::Procedure::write) return {};
+  const auto buffer = bytes_of(thread, operation.size);
   if (options_.copy) {
-    fill_content(application_[thread], operation.offset);
-    std::copy(application_[thread].begin(), application_[thread].end(), buffer.begin());
+    const auto own = std::span{application_[thread]}.first(operation.size);
+    fill_content(own, operation.offset);
+    std::copy(own.begin(), own.end(), buffer.begin());
   } else {
     fill_content(buffer, operation.offset);
   }
@@ -116,10 +121,11 @@ std::span<const std::byte> RdmaClient::payload_of(std::size_t thread, const Clie
 bool RdmaClient::push(std::size_t thread, Header& header) {
   if (slots_.empty()) return false;
   header.kind = HeaderKind::slot;
-  header.slot = first_of(std::move(slots_.front()), options_.size);
+  const auto size = caller_.call(thread).size;
+  header.slot = first_of(std::move(slots_.front()), size);
   slots_.pop_front();
   const auto& pieces = calls_[thread].use.pieces();
-  for (auto request : requests_to(Operation::write, pieces, buffer_of(thread), options_.size, header.slot)) {
+  for (auto request : requests_to(Operation::write, pieces, buffer_of(thread), size, header.slot)) {
     request.signaled = false;
     request.more = true;
     connection_.post(request);
@@ -170,7 +176,7 @@ void RdmaClient::receive(std::size_t offset, std::size_t length) {
   const auto thread = caller_.replied(header.xid, header.credits);
   if (header.kind == HeaderKind::error)
     throw std::runtime_error(
-        fmt::format("{}: the server refused its header: {}", name_of(options_.procedure, header.xid),
+        fmt::format("{}: the server refused its header: {}", name_of(caller_.call(thread).procedure, header.xid),
                     header.fault.kind == WireFault::Kind::version
                         ? fmt::format("it speaks versions {} to {}", header.fault.low, header.fault.high)
                         : std::string{"its chunks"}));
@@ -179,8 +185,9 @@ void RdmaClient::receive(std::size_t offset, std::size_t length) {
 
 void RdmaClient::take_reply(std::size_t thread, const Header& header, std::span<const std::byte> message) {
   auto& call = calls_[thread];
+  const auto& operation = caller_.call(thread);
   if (header.kind == HeaderKind::slot) take_slot(header);
-  if (call.pushed) {
+  if (call.plan.pushed) {
     // Not over yet where the adapter may have to send the payload again: its memory stays registered until then.
     call.reply.assign(message.begin(), message.end());
     call.state = Call::State::acknowledging;
@@ -193,23 +200,22 @@ void RdmaClient::take_reply(std::size_t thread, const Header& header, std::span<
   }
   if (header.kind == HeaderKind::nomsg) {
     const auto length = header.reply ? static_cast<std::size_t>(length_of(*header.reply)) : 0;
-    if (!plan_.reply_chunk || length > options_.size + kMostMessage)
-      throw std::runtime_error(
-          fmt::format("{}: the reply's {} bytes are nowhere", name_of(options_.procedure, header.xid), length));
+    if (!call.plan.reply_chunk || length > operation.size + kMostMessage)
+      throw std::runtime_error(fmt::format("{}: the reply's {} bytes are nowhere",
+                                           name_of(caller_.call(thread).procedure, header.xid), length));
     call.use = {};  // the adapter must not change what is read now
-    check_reply(bytes_of(thread, length), options_, caller_.call(thread), nfs::Payload::inside);
+    check_reply(bytes_of(thread, length), operation, nfs::Payload::inside);
     finish(thread, ReplyWay::reply_chunk);
     return;
   }
-  const bool elsewhere = plan_.write_chunk && !header.writes.empty() && length_of(header.writes.front()) > 0;
+  const bool elsewhere = call.plan.write_chunk && !header.writes.empty() && length_of(header.writes.front()) > 0;
   call.use = {};
-  const auto reply =
-      check_reply(message, options_, caller_.call(thread), elsewhere ? nfs::Payload::elsewhere : nfs::Payload::inside);
+  const auto reply = check_reply(message, operation, elsewhere ? nfs::Payload::elsewhere : nfs::Payload::inside);
   if (elsewhere && length_of(header.writes.front()) != reply.length)
     throw std::runtime_error(fmt::format("{}: {} bytes were written, the reply says {}",
-                                         name_of(options_.procedure, header.xid), length_of(header.writes.front()),
-                                         reply.length));
-  if (!elsewhere && options_.procedure == nfs::Procedure::read)
+                                         name_of(caller_.call(thread).procedure, header.xid),
+                                         length_of(header.writes.front()), reply.length));
+  if (!elsewhere && operation.procedure == nfs::Procedure::read)
     std::copy(reply.payload.begin(), reply.payload.end(), bytes_of(thread, reply.length).begin());
   finish(thread, elsewhere ? ReplyWay::write_chunk : ReplyWay::inside);
 }
@@ -217,7 +223,7 @@ void RdmaClient::take_reply(std::size_t thread, const Header& header, std::span<
 void RdmaClient::take_slot(const Header& header) {
   if (length_of(header.slot) < options_.size)
     throw std::runtime_error(fmt::format("{}: the server grants a slot of {} bytes for payloads of {}",
-                                         name_of(options_.procedure, header.xid), length_of(header.slot),
+                                         name_of(nfs::Procedure::write, header.xid), length_of(header.slot),
                                          options_.size));
   slots_.push_back(header.slot);
 }
@@ -225,7 +231,7 @@ void RdmaClient::take_slot(const Header& header) {
 // The reply to a pushed WRITE is there, and the payload is acknowledged.
 void RdmaClient::pushed(std::size_t thread) {
   calls_[thread].use = {};
-  check_reply(calls_[thread].reply, options_, caller_.call(thread), nfs::Payload::inside);
+  check_reply(calls_[thread].reply, caller_.call(thread), nfs::Payload::inside);
   finish(thread, ReplyWay::inside);
 }
 
@@ -238,7 +244,8 @@ void RdmaClient::fetch(std::size_t thread, const Header& header, std::span<const
   call.whole = header.kind == HeaderKind::nomsg;
   if (call.length > layout_.buffer_stride)
     throw std::runtime_error(fmt::format("{}: the server offers {} bytes for a buffer of {}",
-                                         name_of(options_.procedure, header.xid), call.length, layout_.buffer_stride));
+                                         name_of(caller_.call(thread).procedure, header.xid), call.length,
+                                         layout_.buffer_stride));
   call.reply.assign(message.begin(), message.end());
   call.use = buffers_.begin(buffer_of(thread), call.length);
   buffers_.complete(call.use);
@@ -258,13 +265,13 @@ void RdmaClient::fetched(std::size_t thread) {
   if (!options_.withholds) dones_.push_back(caller_.call(thread).xid);  // goes out before any further call
   call.use = {};
   if (call.whole) {
-    check_reply(bytes_of(thread, call.length), options_, caller_.call(thread), nfs::Payload::inside);
+    check_reply(bytes_of(thread, call.length), caller_.call(thread), nfs::Payload::inside);
   } else {
-    const auto reply = check_reply(call.reply, options_, caller_.call(thread), nfs::Payload::elsewhere);
+    const auto reply = check_reply(call.reply, caller_.call(thread), nfs::Payload::elsewhere);
     if (reply.length != call.length)
       throw std::runtime_error(fmt::format("{}: {} bytes were offered, the reply says {}",
-                                           name_of(options_.procedure, caller_.call(thread).xid), call.length,
-                                           reply.length));
+                                           name_of(caller_.call(thread).procedure, caller_.call(thread).xid),
+                                           call.length, reply.length));
   }
   finish(thread, call.whole ? ReplyWay::long_read_chunk : ReplyWay::read_chunk);
 }
@@ -278,21 +285,18 @@ void RdmaClient::send_done(std::uint32_t xid) {
 
 void RdmaClient::finish(std::size_t thread, ReplyWay way) {
   auto& call = calls_[thread];
-  if (options_.procedure == nfs::Procedure::read) {
-    if (const auto fault = content_fault_at_ends(bytes_of(thread, options_.size), caller_.call(thread).offset);
-        !fault.empty())
-      throw std::runtime_error(fmt::format("{}: {}", name_of(options_.procedure, caller_.call(thread).xid), fault));
+  const auto& operation = caller_.call(thread);
+  if (operation.procedure == nfs::Procedure::read) {
+    const auto bytes = bytes_of(thread, operation.size);
+    if (const auto fault = content_fault_at_ends(bytes, operation.offset); !fault.empty())
+      throw std::runtime_error(fmt::format("{}: {}", name_of(operation.procedure, operation.xid), fault));
     last_read_ = thread;
-    if (options_.copy) {
-      const auto bytes = bytes_of(thread, options_.size);
-      std::copy(bytes.begin(), bytes.end(), application_[thread].begin());
-    }
+    if (options_.copy) std::copy(bytes.begin(), bytes.end(), application_[thread].begin());
   }
-  auto plan = plan_;
-  plan.pushed = pushed_ = call.pushed;
-  trips_ += static_cast<std::uint64_t>(trips_of(way, plan, call.segments, options_.ord).latency);
+  trips_ += static_cast<std::uint64_t>(trips_of(way, call.plan, call.segments, options_.ord).latency);
   ++finished_;
   way_ = way;
+  plan_.pushed = call.plan.pushed;
   segments_ = std::max<std::size_t>(call.segments, 1);
   call.state = Call::State::idle;
   buffers_.tidy();
@@ -300,10 +304,12 @@ void RdmaClient::finish(std::size_t thread, ReplyWay way) {
 
 void RdmaClient::verify_last() const {
   if (!last_read_ || !done(*last_read_)) return;
-  const auto bytes = options_.copy ? std::span<const std::byte>{application_[*last_read_]}
-                                   : connection_.memory().subspan(buffer_of(*last_read_), options_.size);
-  if (const auto fault = content_fault(bytes, caller_.call(*last_read_).offset); !fault.empty())
-    throw std::runtime_error(fault);
+  const auto& operation = caller_.call(*last_read_);
+  if (operation.procedure != nfs::Procedure::read) return;  // a mix went on with a WRITE
+  const auto bytes = (options_.copy ? std::span<const std::byte>{application_[*last_read_]}
+                                    : connection_.memory().subspan(buffer_of(*last_read_)))
+                         .first(operation.size);
+  if (const auto fault = content_fault(bytes, operation.offset); !fault.empty()) throw std::runtime_error(fault);
 }
 
 }  // namespace longhaul::workloads::rpc

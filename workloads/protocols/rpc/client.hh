@@ -31,6 +31,8 @@ class Client {
   virtual void progress() = 0;
   /// The thread has its result.
   virtual bool done(std::size_t thread) const = 0;
+  /// Of the thread's last call, as Options::size.
+  virtual std::size_t size(std::size_t thread) const = 0;
   virtual void reset() = 0;
   virtual Waitable& waitable() = 0;
 
@@ -52,6 +54,7 @@ class RdmaClient final : public Client {
   void start(std::size_t thread) override;
   void progress() override;
   bool done(std::size_t thread) const override { return calls_[thread].state == Call::State::idle; }
+  std::size_t size(std::size_t thread) const override { return caller_.call(thread).size; }
   void reset() override;
   Waitable& waitable() override { return connection_; }
 
@@ -65,7 +68,7 @@ class RdmaClient final : public Client {
   struct Call {
     /// acknowledging: the reply is there, but not yet the adapter's word that what was pushed has arrived.
     enum class State { idle, under_way, fetching, acknowledging } state = State::idle;
-    bool pushed = false;
+    CallPlan plan;
     bool sent = false;
     std::size_t segments = 0;
     Buffers::Use use;
@@ -87,6 +90,7 @@ class RdmaClient final : public Client {
   void fetched(std::size_t thread);
   void finish(std::size_t thread, ReplyWay way);
   void send_done(std::uint32_t xid);
+  CallPlan plan_of(const ClientCall& operation) const;
   bool push(std::size_t thread, Header& header);
   /// The payload of WRITE in the thread's buffer.
   std::span<const std::byte> payload_of(std::size_t thread, const ClientCall& operation);
@@ -98,7 +102,7 @@ class RdmaClient final : public Client {
   Connection& connection_;
   Options options_;
   Layout layout_;
-  CallPlan plan_;
+  CallPlan plan_;  // of a call of the options' procedure and size; of a mix each has its own
   Buffers buffers_;
   SendRing sends_;
   ReadQueue reads_;  // of threads
@@ -114,7 +118,6 @@ class RdmaClient final : public Client {
   std::optional<std::size_t> last_read_;  // thread
   ReplyWay way_ = ReplyWay::inside;       // of the last reply
   std::size_t segments_ = 1;
-  bool pushed_ = false;  // the last call
 };
 
 }  // namespace longhaul::workloads::rpc

@@ -5,8 +5,10 @@
 namespace longhaul::workloads::rpc {
 namespace {
 
-constexpr std::size_t kSpareReceives = 4;    // an error, and RDMA_DONEs that overtake the replies' end
-constexpr std::size_t kMostPieces = 64;      // RDMA requests of one call
+constexpr std::size_t kSpareReceives = 4;  // an error, and RDMA_DONEs that overtake the replies' end
+constexpr std::size_t kMostPieces = 64;    // RDMA requests of one call
+constexpr std::size_t kShortWrite = std::size_t{16} << 10;
+constexpr std::size_t kMostWrites = 32;      // of a reply, but for those of further segments
 constexpr std::size_t kMostRequests = 8192;  // of the send queue
 
 }  // namespace
@@ -37,9 +39,14 @@ Layout::Layout(const Options& options, Role role, bool stream)
   total = pushed + pushed_slots * buffer_stride;
 }
 
+std::size_t longest_write(const Options& options) {
+  return std::max(kShortWrite, options.size / kMostWrites);
+}
+
 Rights rights_of(const Options& options, Role role) {
   using nfs::Procedure;
   const bool replies = options.procedure != Procedure::null && options.procedure != Procedure::write;
+  if (options.mix && role == Role::client) return options.design == Design::read_read ? Rights::read : Rights::all;
   if (role == Role::server) {
     if (options.pushes()) return Rights::write;
     return options.design == Design::read_read && replies ? Rights::read : Rights::none;
@@ -68,7 +75,8 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, bool stream) 
     plan.memory = layout.buffers;
     plan.application = layout.total - layout.buffers;
   }
-  plan.sends = static_cast<std::uint32_t>(std::min(layout.out_slots + options.credits * (pieces + 1), kMostRequests));
+  const auto requests = pieces + (role == Role::server ? options.size / longest_write(options) + 1 : 0);
+  plan.sends = static_cast<std::uint32_t>(std::min(layout.out_slots + options.credits * (requests + 1), kMostRequests));
   plan.receives = static_cast<std::uint32_t>(layout.in_slots);
   plan.receive_offset = layout.in;
   plan.receive_length = options.threshold;

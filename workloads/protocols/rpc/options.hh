@@ -21,11 +21,12 @@ struct Handles {
 
 struct Options {
   nfs::Procedure procedure = nfs::Procedure::read;
+  bool mix = false;  ///< in its place READs and WRITEs as a database makes them, of varying size (mix.hh)
   Design design = Design::read_write;
-  std::size_t size = 4096;         ///< READ, WRITE: bytes; READDIR: of the result; READLINK: of the path
-  std::size_t clients = 1;         ///< of the server, a connection each
-  std::size_t client = 0;          ///< which of them, at the client's end
-  std::size_t threads = 1;         ///< of a client: each has one call under way
+  std::size_t size = 4096;  ///< READ, WRITE: bytes, of a mix at the most; READDIR: of the result; READLINK: of the path
+  std::size_t clients = 1;  ///< of the server, a connection each
+  std::size_t client = 0;   ///< which of them, at the client's end
+  std::size_t threads = 1;  ///< of a client: each has one call under way
   std::size_t credits = 32;        ///< calls under way that the server grants
   std::size_t threshold = 4096;    ///< bytes of the largest message that is sent, header included
   std::size_t segment = 1 << 20;   ///< bytes that one segment of a chunk has at the most
@@ -41,8 +42,8 @@ struct Options {
   StrategyOptions server_buffers = {};
   Handles handles = {};
 
-  bool pushes() const { return design == Design::push && procedure == nfs::Procedure::write; }
-  bool moves_payload() const { return procedure == nfs::Procedure::read || procedure == nfs::Procedure::write; }
+  bool pushes() const { return design == Design::push && (mix || procedure == nfs::Procedure::write); }
+  bool moves_payload() const { return mix || procedure == nfs::Procedure::read || procedure == nfs::Procedure::write; }
   /// Bytes of the file, so that each thread of each client has some records of its own.
   std::uint64_t file_size() const { return size * threads * clients * kRecords; }
   static constexpr std::size_t kRecords = 4;
@@ -50,6 +51,10 @@ struct Options {
 
 /// Bytes behind a message's header that an RPC call or reply of ours takes at the most, without payload.
 inline constexpr std::size_t kMostMessage = 512;
+
+/// Bytes of one RDMA write of a reply. rxe has 128 packets under way and acknowledges a write at its end or after 64:
+/// shorter writes let several replies' windows move evenly.
+std::size_t longest_write(const Options& options);
 
 /// What the peer of an end may do to its memory: no more than the design makes use of.
 Rights rights_of(const Options& options, Role role);

@@ -256,7 +256,8 @@ void RdmaServer::answer(Work& work) {
   buffers_.complete(work.use);
   if (way == ReplyWay::write_chunk || way == ReplyWay::reply_chunk) {
     const auto& target = whole ? *work.header.reply : work.header.writes.front();
-    for (auto request : requests_to(Operation::write, work.use.pieces(), buffer, length, target)) {
+    for (auto request :
+         requests_to(Operation::write, work.use.pieces(), buffer, length, target, longest_write(options_))) {
       request.signaled = false;
       request.more = true;
       connection_.post(request);

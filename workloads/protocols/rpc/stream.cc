@@ -98,13 +98,13 @@ void StreamClient::send_call(std::size_t thread) {
   const auto place = layout_.out + thread * layout_.stride;
   const auto bytes = connection_.memory().subspan(place, layout_.stride);
   XdrWriter out{bytes.subspan(kRecordMark)};
-  if (options_.procedure == nfs::Procedure::write) {
+  if (operation.procedure == nfs::Procedure::write) {
     // The payload is made where it goes out from.
-    const auto position = put_call(out, options_, operation, {}, nfs::Payload::elsewhere);
-    fill_content(bytes.subspan(kRecordMark + position, options_.size), operation.offset);
-    out.skip(options_.size);
+    const auto position = put_call(out, options_.handles, operation, {}, nfs::Payload::elsewhere);
+    fill_content(bytes.subspan(kRecordMark + position, operation.size), operation.offset);
+    out.skip(operation.size);
   } else {
-    put_call(out, options_, operation, {}, nfs::Payload::inside);
+    put_call(out, options_.handles, operation, {}, nfs::Payload::inside);
   }
   post_record(connection_, place, out.size(), false);
 }
@@ -126,10 +126,10 @@ void StreamClient::take(std::span<const std::byte> record) {
   // A stream's flow control is TCP's: the server takes what comes.
   const auto thread = caller_.replied(xid, caller_.credits());
   const auto& operation = caller_.call(thread);
-  const auto reply = check_reply(record, options_, operation, nfs::Payload::inside);
-  if (options_.procedure == nfs::Procedure::read)
+  const auto reply = check_reply(record, operation, nfs::Payload::inside);
+  if (operation.procedure == nfs::Procedure::read)
     if (const auto fault = content_fault_at_ends(reply.payload, operation.offset); !fault.empty())
-      throw std::runtime_error(fmt::format("{}: {}", name_of(options_.procedure, xid), fault));
+      throw std::runtime_error(fmt::format("{}: {}", name_of(operation.procedure, xid), fault));
   under_way_[thread] = false;
   send_ready();
 }

@@ -54,6 +54,7 @@ class StreamClient final : public Client {
   void progress() override;
   bool done(std::size_t thread) const override { return !under_way_[thread]; }
   void reset() override { caller_.reset(); }
+  std::size_t size(std::size_t thread) const override { return caller_.call(thread).size; }
   Waitable& waitable() override { return connection_; }
   double ceiling(Nanoseconds round_trip) const override {
     return rpc::ceiling(

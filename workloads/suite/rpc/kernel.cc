@@ -48,6 +48,7 @@ void check_sizes(const std::string& answer, std::size_t threshold) {
 }  // namespace
 
 std::string kernel_lacks(const Options& options) {
+  if (options.mix) return "its server has no mix of calls: give --procedure read or write";
   if (options.clients > 1) return "only one connection goes to it: give --clients 1";
   if (options.design != Design::read_write) return "it never names its buffers: give --design read-write";
   if (options.procedure == nfs::Procedure::readlink && options.size > kMostTarget)

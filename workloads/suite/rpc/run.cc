@@ -31,9 +31,11 @@ Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::
     return static_cast<std::size_t>(integer(parameters, spec.parameters, name));
   };
   const auto word = [&](const char* name) { return text(parameters, spec.parameters, name); };
+  const bool mix = word("procedure") == "oltp";
   return {.procedure = procedure_of(word("procedure")),
+          .mix = mix,
           .design = design_of(word("design")),
-          .size = number("size"),
+          .size = mix ? Mix::longest(number("size")) : number("size"),
           .clients = number("clients"),
           .threads = number("threads"),
           .credits = number("credits"),
@@ -88,13 +90,13 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
 // One thread of a client's. Counts the payload of calls that are done.
 class CallLane final : public Lane {
  public:
-  CallLane(Client& client, std::size_t thread, std::size_t bytes, stream::Meter& meter)
-      : client_(client), thread_(thread), bytes_(bytes), meter_(meter) {}
+  CallLane(Client& client, std::size_t thread, stream::Meter& meter)
+      : client_(client), thread_(thread), meter_(meter) {}
   void start() override { client_.start(thread_); }
   bool advance() override {
     client_.progress();
     if (!client_.done(thread_)) return false;
-    meter_.count(bytes_, observe::raw_time());
+    meter_.count(client_.size(thread_), observe::raw_time());
     return true;
   }
   void reset() override {
@@ -106,7 +108,6 @@ class CallLane final : public Lane {
  private:
   Client& client_;
   std::size_t thread_;
-  std::size_t bytes_;
   stream::Meter& meter_;
 };
 
@@ -151,7 +152,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
     auto& connection = kernel.connection ? *kernel.connection : *session.connections()[i];
     clients.push_back(make_client(session, connection, options));
     for (std::size_t thread = 0; thread < options.threads; ++thread)
-      lanes.push_back(std::make_unique<CallLane>(*clients.back(), thread, options.size, meter));
+      lanes.push_back(std::make_unique<CallLane>(*clients.back(), thread, meter));
   }
   const auto samples = session.measure(lanes, {});
   for (const auto& one : clients) one->verify_last();
@@ -160,6 +161,8 @@ std::map<std::string, Metric> client(ClientSession& session) {
   metrics["operation"] = to_metric(samples.front());
   if (options.moves_payload()) {
     metrics["throughput"] = to_metric(meter.rate(), meter.arrivals());
+  }
+  if (options.moves_payload() && !options.mix) {
     metrics["ceiling"] =
         to_metric(8 * static_cast<double>(options.size) * clients.front()->ceiling(session.round_trip()), 1);
   }

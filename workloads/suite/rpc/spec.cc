@@ -39,7 +39,7 @@ std::int64_t trips(const Parameters& parameters) {
 
 std::optional<double> predict(const Parameters& parameters) {
   const auto one_way = delays_of(parameters).round_trip() / 2;
-  if (one_way == 0) return std::nullopt;
+  if (one_way == 0 || choice_of(parameters, "procedure", kRead) == "oltp") return std::nullopt;
   return one_way * static_cast<double>(trips(parameters));
 }
 
@@ -65,9 +65,11 @@ std::vector<ParameterSpec> parameters() {
       std::move(size),
       {.name = "procedure",
        .kind = Kind::choice,
-       .help = "of NFS version 3: null, read, write, readdir or readlink",
+       .help =
+           "of NFS version 3: null, read, write, readdir or readlink; oltp: of ten calls eight READs and a WRITE at "
+           "random and a WRITE to a log, seeded, `size` on average",
        .fallback = Value{kRead},
-       .choices = {"null", kRead, "write", "readdir", "readlink"}},
+       .choices = {"null", kRead, "write", "readdir", "readlink", "oltp"}},
       {.name = "design",
        .kind = Kind::choice,
        .help =

@@ -5,8 +5,8 @@
 
 namespace longhaul::workloads::rpc_attack {
 
-/// The machine may be attacked by this workload from now on (longhaul-bench --listen --under-test). A lab's nodes always
-/// may be.
+/// The machine may be attacked by this workload from now on (longhaul-bench --listen --under-test). A lab's nodes
+/// always may be.
 void allow();
 
 Runner runner();
