@@ -72,6 +72,8 @@ class FakeConnection final : public Connection {
 
   /// Called with the bytes of every message on its way, which it may change.
   std::function<void(std::span<std::byte>)> tamper;
+  /// What was sent is not acknowledged as long as this is so.
+  bool hold_sent = false;
 
   const std::vector<Capability>& capabilities() const override {
     static const std::vector<Capability> all{Capability::send_receive, Capability::write,
@@ -121,9 +123,13 @@ class FakeConnection final : public Connection {
   std::size_t poll(std::span<Completion> out) override {
     const std::lock_guard lock{*mutex_};
     std::size_t count = 0;
-    while (count < out.size() && !ready_.empty()) {
-      out[count++] = ready_.front();
-      ready_.pop_front();
+    for (auto next = ready_.begin(); count < out.size() && next != ready_.end();) {
+      if (hold_sent && next->kind == Completion::Kind::sent) {
+        ++next;
+        continue;
+      }
+      out[count++] = *next;
+      next = ready_.erase(next);
       std::uint64_t one = 0;
       [[maybe_unused]] const auto got = ::read(event_.get(), &one, sizeof one);
     }

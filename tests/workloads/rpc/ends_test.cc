@@ -154,6 +154,27 @@ TEST(RpcSequenceTest, AreThePapers) {
   EXPECT_THAT(table->operations(table->client_end), testing::ElementsAre(send, read, send));
 }
 
+// The adapter may have to send the payload again as long as it is not acknowledged: until then its memory is not the
+// application's.
+TEST(RpcSequenceTest, APushedCallEndsWhenItsPayloadIsAcknowledged) {
+  Options options{.procedure = nfs::Procedure::write, .design = Design::push, .size = 8192};
+  options.client_buffers.strategy = "each-time";
+  Table table{options};
+  ASSERT_TRUE(table.play());
+  table.client_end.hold_sent = true;
+  table.client->start(0);
+  for (int i = 0; i < 10; ++i) {
+    table.server->advance();
+    table.client->progress();
+  }
+  EXPECT_FALSE(table.client->done(0)) << "the reply is there, the acknowledgement is not";
+  EXPECT_FALSE(table.client_end.registered.live.empty());
+  table.client_end.hold_sent = false;
+  table.client->progress();
+  EXPECT_TRUE(table.client->done(0));
+  EXPECT_TRUE(table.client_end.registered.live.empty());
+}
+
 // A peer that sends what it likes: the messages of one end, the other end being ours.
 struct Hostile {
   explicit Hostile(Options of_both) : table(std::move(of_both)) {}

@@ -95,7 +95,7 @@ void RdmaClient::send_call(std::size_t thread) {
                                          options_.threshold));
   for (auto& read : header.reads) read.position = static_cast<std::uint32_t>(position);
   encode(bytes, header);
-  post_message(offset, begins + out.size(), thread);
+  post_message(offset, begins + out.size(), operation.xid);
 }
 
 CallPlan RdmaClient::plan_of(const ClientCall& operation) const {
@@ -133,8 +133,8 @@ bool RdmaClient::push(std::size_t thread, Header& header) {
   return true;
 }
 
-void RdmaClient::post_message(std::size_t offset, std::size_t length, std::optional<std::size_t> thread) {
-  sending_.push_back(thread);
+void RdmaClient::post_message(std::size_t offset, std::size_t length, std::uint32_t xid) {
+  sending_.push_back(xid);
   connection_.post({.operation = Operation::send, .local = offset, .length = length});
 }
 
@@ -153,11 +153,8 @@ void RdmaClient::progress() {
     // Each kind completes in its order; over siw a message may be through before a read that was posted earlier.
     if (one.kind == Completion::Kind::sent) {
       sends_.retire();
-      const auto caller = sending_.front();
+      sent(sending_.front());
       sending_.pop_front();
-      if (!caller) continue;
-      calls_[*caller].sent = true;
-      if (calls_[*caller].state == Call::State::acknowledging) pushed(*caller);
       continue;
     }
     const auto thread = reads_.completed();
@@ -166,6 +163,16 @@ void RdmaClient::progress() {
   if (count == 0) return;
   post_reads();
   send_ready();
+}
+
+// A thread's call before the last may be acknowledged later than it was answered.
+void RdmaClient::sent(std::uint32_t xid) {
+  for (std::size_t thread = 0; thread < calls_.size(); ++thread) {
+    if (caller_.call(thread).xid != xid) continue;
+    calls_[thread].sent = true;
+    if (calls_[thread].state == Call::State::acknowledging) pushed(thread);
+    return;
+  }
 }
 
 void RdmaClient::receive(std::size_t offset, std::size_t length) {
@@ -201,8 +208,8 @@ void RdmaClient::take_reply(std::size_t thread, const Header& header, std::span<
   if (header.kind == HeaderKind::nomsg) {
     const auto length = header.reply ? static_cast<std::size_t>(length_of(*header.reply)) : 0;
     if (!call.plan.reply_chunk || length > operation.size + kMostMessage)
-      throw std::runtime_error(fmt::format("{}: the reply's {} bytes are nowhere",
-                                           name_of(caller_.call(thread).procedure, header.xid), length));
+      throw std::runtime_error(
+          fmt::format("{}: the reply's {} bytes are nowhere", name_of(operation.procedure, operation.xid), length));
     call.use = {};  // the adapter must not change what is read now
     check_reply(bytes_of(thread, length), operation, nfs::Payload::inside);
     finish(thread, ReplyWay::reply_chunk);
@@ -213,8 +220,8 @@ void RdmaClient::take_reply(std::size_t thread, const Header& header, std::span<
   const auto reply = check_reply(message, operation, elsewhere ? nfs::Payload::elsewhere : nfs::Payload::inside);
   if (elsewhere && length_of(header.writes.front()) != reply.length)
     throw std::runtime_error(fmt::format("{}: {} bytes were written, the reply says {}",
-                                         name_of(caller_.call(thread).procedure, header.xid),
-                                         length_of(header.writes.front()), reply.length));
+                                         name_of(operation.procedure, operation.xid), length_of(header.writes.front()),
+                                         reply.length));
   if (!elsewhere && operation.procedure == nfs::Procedure::read)
     std::copy(reply.payload.begin(), reply.payload.end(), bytes_of(thread, reply.length).begin());
   finish(thread, elsewhere ? ReplyWay::write_chunk : ReplyWay::inside);
@@ -238,13 +245,14 @@ void RdmaClient::pushed(std::size_t thread) {
 // Read-Read: the server offers its memory.
 void RdmaClient::fetch(std::size_t thread, const Header& header, std::span<const std::byte> message) {
   auto& call = calls_[thread];
+  const auto& operation = caller_.call(thread);
   Chunk chunk;
   for (const auto& read : header.reads) chunk.push_back(read.target);
   call.length = static_cast<std::size_t>(length_of(chunk));
   call.whole = header.kind == HeaderKind::nomsg;
   if (call.length > layout_.buffer_stride)
     throw std::runtime_error(fmt::format("{}: the server offers {} bytes for a buffer of {}",
-                                         name_of(caller_.call(thread).procedure, header.xid), call.length,
+                                         name_of(operation.procedure, operation.xid), call.length,
                                          layout_.buffer_stride));
   call.reply.assign(message.begin(), message.end());
   call.use = buffers_.begin(buffer_of(thread), call.length);
@@ -262,16 +270,16 @@ void RdmaClient::post_reads() {
 
 void RdmaClient::fetched(std::size_t thread) {
   auto& call = calls_[thread];
-  if (!options_.withholds) dones_.push_back(caller_.call(thread).xid);  // goes out before any further call
+  const auto& operation = caller_.call(thread);
+  if (!options_.withholds) dones_.push_back(operation.xid);  // goes out before any further call
   call.use = {};
   if (call.whole) {
-    check_reply(bytes_of(thread, call.length), caller_.call(thread), nfs::Payload::inside);
+    check_reply(bytes_of(thread, call.length), operation, nfs::Payload::inside);
   } else {
-    const auto reply = check_reply(call.reply, caller_.call(thread), nfs::Payload::elsewhere);
+    const auto reply = check_reply(call.reply, operation, nfs::Payload::elsewhere);
     if (reply.length != call.length)
       throw std::runtime_error(fmt::format("{}: {} bytes were offered, the reply says {}",
-                                           name_of(caller_.call(thread).procedure, caller_.call(thread).xid),
-                                           call.length, reply.length));
+                                           name_of(operation.procedure, operation.xid), call.length, reply.length));
   }
   finish(thread, call.whole ? ReplyWay::long_read_chunk : ReplyWay::read_chunk);
 }
@@ -280,7 +288,7 @@ void RdmaClient::send_done(std::uint32_t xid) {
   const auto offset = sends_.take();
   const auto length = encode(connection_.memory().subspan(offset, options_.threshold),
                              {.xid = xid, .credits = caller_.credits(), .kind = HeaderKind::done});
-  post_message(offset, length, std::nullopt);
+  post_message(offset, length, xid);
 }
 
 void RdmaClient::finish(std::size_t thread, ReplyWay way) {

@@ -69,7 +69,7 @@ class RdmaClient final : public Client {
     /// acknowledging: the reply is there, but not yet the adapter's word that what was pushed has arrived.
     enum class State { idle, under_way, fetching, acknowledging } state = State::idle;
     CallPlan plan;
-    bool sent = false;
+    bool sent = false;  // the adapter's word that it has arrived
     std::size_t segments = 0;
     Buffers::Use use;
     std::vector<std::byte> reply;  // of a payload that is being fetched, or acknowledged
@@ -96,8 +96,9 @@ class RdmaClient final : public Client {
   std::span<const std::byte> payload_of(std::size_t thread, const ClientCall& operation);
   void take_slot(const Header& header);
   void pushed(std::size_t thread);
-  /// `thread`: whose call it is.
-  void post_message(std::size_t offset, std::size_t length, std::optional<std::size_t> thread);
+  /// `xid`: of the call, or of that whose RDMA_DONE it is.
+  void post_message(std::size_t offset, std::size_t length, std::uint32_t xid);
+  void sent(std::uint32_t xid);
 
   Connection& connection_;
   Options options_;
@@ -109,7 +110,7 @@ class RdmaClient final : public Client {
   Caller caller_;
   std::vector<Call> calls_;
   std::vector<std::vector<std::byte>> application_;  // by thread, where payloads are copied
-  std::deque<std::optional<std::size_t>> sending_;   // threads whose call it is; none: RDMA_DONE
+  std::deque<std::uint32_t> sending_;                // calls by xid, and RDMA_DONEs by that of theirs
   std::deque<Chunk> slots_;                          // granted by the server
   std::deque<std::uint32_t> dones_;                  // to be sent
   std::deque<std::size_t> receives_;
