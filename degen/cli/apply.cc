@@ -104,7 +104,9 @@ Result<ExitCode> apply(const ApplyOptions& options) {
       reply = ask(*client, look);  // renews the lease too
       if (!reply) return tl::unexpected(reply.error());
       if (!reply->held)
-        return fail("degen no longer applies it: another client took the router, or this one was silent for too long");
+        return fail(
+            "degen no longer applies it: {}",
+            reply->report->problem.value_or("another client took the router, or this one was silent for too long"));
       progress.update(*reply->report);
     }
   }

@@ -7,6 +7,7 @@
 
 #include "common/result.hh"
 #include "degen/client/messages.hh"
+#include "degen/impairment/plan.hh"
 #include "model/parameter.hh"
 #include "model/units.hh"
 
@@ -20,7 +21,11 @@ struct ServeOptions {
   std::optional<std::string> group;
   std::string mode = "0660";  ///< octal
   Nanoseconds spin{0};
+  bool guarded = true;  ///< by a second process (service/guard.hh)
 };
+
+/// The interfaces as they are now. Throws std::system_error.
+Sides sides_of(const ServeOptions& options);
 
 struct ApplyOptions {
   std::string socket{kDefaultSocket};
@@ -32,6 +37,8 @@ struct ApplyOptions {
 
 /// Each runs to its end; the error's exit code is the program's.
 Result<ExitCode> serve(const ServeOptions& options);
+/// The guard of a service, which started it with the descriptors of GuardFds and its own options.
+Result<ExitCode> guard(const ServeOptions& options);
 Result<ExitCode> apply(const ApplyOptions& options);
 Result<ExitCode> show(const std::string& socket, bool json);
 Result<ExitCode> clear(const std::string& socket, bool force, bool json);

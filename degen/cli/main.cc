@@ -74,21 +74,32 @@ int run(int argc, char** argv) {
   };
   const auto add_json = [&](CLI::App& command) { command.add_flag("--json", json, "print one JSON document"); };
 
+  const auto add_router = [&](CLI::App& command) {
+    command
+        .add_option("--client-side", serve_options.client_side, "interfaces towards the clients, separated by commas")
+        ->delimiter(',')
+        ->required();
+    command.add_option("--server-side", serve_options.server_side, "interfaces towards the servers")
+        ->delimiter(',')
+        ->required();
+    command.add_option("--run-dir", serve_options.run_directory, "where it writes what it owns in the kernel")
+        ->capture_default_str();
+  };
+
   auto& serving = *app.add_subcommand("serve", "the service on the router; needs CAP_NET_ADMIN and CAP_NET_RAW");
-  serving.add_option("--client-side", serve_options.client_side, "interfaces towards the clients, separated by commas")
-      ->delimiter(',')
-      ->required();
-  serving.add_option("--server-side", serve_options.server_side, "interfaces towards the servers")
-      ->delimiter(',')
-      ->required();
+  add_router(serving);
   serving.add_option("--socket", serve_options.socket, "socket for clients [RUN-DIR/degen.sock]");
-  serving.add_option("--run-dir", serve_options.run_directory, "where it writes what it owns in the kernel")
-      ->capture_default_str();
   serving.add_option("--group", serve_options.group, "group that may use the socket");
   serving.add_option("--socket-mode", serve_options.mode, "mode of the socket, octal")->capture_default_str();
   add_duration(
       serving, "--spin", [&](Nanoseconds value) { serve_options.spin = value; },
       "engine nfqueue spins for this long before a packet is due: sharper, but takes the processor [0]");
+
+  serving.add_flag("!--no-guard", serve_options.guarded,
+                   "without the second process that clears the router when this one dies or hangs");
+
+  auto& guarding = *app.add_subcommand("guard", "started by serve, not by hand")->group("");
+  add_router(guarding);
 
   auto& applying = *app.add_subcommand("apply", "impair, and stay in the foreground until Ctrl-C");
   add_socket(applying);
@@ -114,6 +125,7 @@ int run(int argc, char** argv) {
 
   Result<ExitCode> result = ExitCode::ok;
   if (serving.parsed()) result = serve(serve_options);
+  if (guarding.parsed()) result = guard(serve_options);
   if (applying.parsed()) result = apply(apply_options);
   if (showing.parsed()) result = show(socket, json);
   if (clearing.parsed()) result = clear(socket, force, json);

@@ -27,12 +27,14 @@ std::string short_time(std::int64_t nanoseconds) {
 std::string to_text(const Report& report) {
   std::string text;
   if (report.holder.empty()) {
-    text = "nothing is applied\n";
+    text = report.impaired ? "nobody holds the router, but something of degen's is in its kernel still\n"
+                           : "nothing is applied\n";
   } else {
     const auto impairment = make_impairment(report.parameters);
     text = fmt::format("{} ({}), held by {}\n", impairment ? describe(*impairment) : std::string{"?"}, report.engine,
                        report.holder);
   }
+  if (report.problem) text += fmt::format("lost: {}\n", *report.problem);
   text += fmt::format("{:<8} {:>9} {:>11} {:>9} {:>9} {:>9} {:>11} {:>7} {:>5} {:>8} {:>8}\n", "", "asked",
                       "programmed", "achieved", "p50", "p99", "unimpaired", "probes", "lost", "dropped", "queue");
   text += line("forward", report.forward);

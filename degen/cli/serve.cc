@@ -1,3 +1,4 @@
+#include <fmt/ranges.h>
 #include <grp.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
@@ -10,15 +11,22 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 
 #include "common/error.hh"
 #include "common/log.hh"
 #include "degen/cli/commands.hh"
 #include "degen/engines/engine.hh"
+#include "degen/service/claim.hh"
+#include "degen/service/guard.hh"
 #include "degen/service/server.hh"
+#include "degen/service/watchdog.hh"
 
 namespace longhaul::degen {
 namespace {
+
+// The guard of a degen that was killed clears up first.
+constexpr std::chrono::seconds kPatience{2};
 
 std::int64_t mtu_of(const std::string& interface) {
   const OwnFd fd{check(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "create a socket")};
@@ -36,11 +44,12 @@ std::vector<Interface> read_interfaces(const std::vector<std::string>& names) {
   return interfaces;
 }
 
-Result<void> check_interfaces(const ServeOptions& options) {
+Result<void> check_names(const ServeOptions& options) {
   std::vector<std::string> seen;
   for (const auto* side : {&options.client_side, &options.server_side}) {
     for (const auto& name : *side) {
-      if (if_nametoindex(name.c_str()) == 0) return refuse("{}: there is no such network interface", name);
+      if (name.empty() || name.size() >= IF_NAMESIZE)
+        return refuse("'{}': an interface's name has 1 to {} letters", name, IF_NAMESIZE - 1);
       if (std::find(seen.begin(), seen.end(), name) != seen.end())
         return refuse("{}: named twice; an interface is on one side of the router", name);
       seen.push_back(name);
@@ -48,6 +57,37 @@ Result<void> check_interfaces(const ServeOptions& options) {
   }
   if (seen.size() > kMaxInterfaces) return refuse("{} interfaces; at most {} are served", seen.size(), kMaxInterfaces);
   return {};
+}
+
+Result<void> check_presence(const ServeOptions& options) {
+  for (const auto* side : {&options.client_side, &options.server_side})
+    for (const auto& name : *side)
+      if (if_nametoindex(name.c_str()) == 0) return refuse("{}: there is no such network interface", name);
+  return {};
+}
+
+Result<std::vector<OwnFd>> claim_all(const ServeOptions& options) {
+  std::vector<OwnFd> claims;
+  for (const auto* side : {&options.client_side, &options.server_side}) {
+    for (const auto& name : *side) {
+      auto one = claim(name, kPatience);
+      if (!one) return tl::unexpected(one.error());
+      claims.push_back(std::move(*one));
+    }
+  }
+  return claims;
+}
+
+// This program once more, with the options that say where to clear.
+std::vector<std::string> guard_command(const ServeOptions& options) {
+  return {std::filesystem::read_symlink("/proc/self/exe"),
+          "guard",
+          "--run-dir",
+          options.run_directory,
+          "--client-side",
+          fmt::format("{}", fmt::join(options.client_side, ",")),
+          "--server-side",
+          fmt::format("{}", fmt::join(options.server_side, ","))};
 }
 
 Result<SocketOptions> socket_options(const ServeOptions& options) {
@@ -78,22 +118,39 @@ OwnFd signals() {
 
 }  // namespace
 
+Sides sides_of(const ServeOptions& options) {
+  return {.client = read_interfaces(options.client_side), .server = read_interfaces(options.server_side)};
+}
+
 Result<ExitCode> serve(const ServeOptions& options) {
-  if (auto ok = check_interfaces(options); !ok) return tl::unexpected(ok.error());
+  if (auto ok = check_names(options); !ok) return tl::unexpected(ok.error());
   const auto socket = socket_options(options);
   if (!socket) return tl::unexpected(socket.error());
   const auto stop = signals();
-  const auto directory = RunDirectory::open(options.run_directory);
+  const auto directory = RunDirectory::open(options.run_directory, kPatience);
   if (!directory) return tl::unexpected(directory.error());
+  const auto claims = claim_all(options);
+  if (!claims) return tl::unexpected(claims.error());
 
-  const auto sides = [&options] {
-    return Sides{.client = read_interfaces(options.client_side), .server = read_interfaces(options.server_side)};
-  };
-  ImpairmentController controller{sides, make_engines({.spin = options.spin}), *directory};
-  for (const auto& what : controller.sweep()) log::warn("removed what an earlier degen left: {}", what);
-  Capture capture{sides()};
+  ImpairmentController controller{[&options] { return sides_of(options); }, make_engines({.spin = options.spin}),
+                                  *directory};
+  // Before anything else can fail: an interface that is not there keeps none of the others from being cleared.
+  const auto mine = [](const std::string& interface) { return claim(interface).has_value(); };
+  for (const auto& what : controller.sweep(mine)) log::warn("removed what an earlier degen left: {}", what);
+  if (auto ok = check_presence(options); !ok) return tl::unexpected(ok.error());
+  std::optional<Guard> guard;
+  if (options.guarded) guard.emplace(guard_command(options), *directory, *claims);
+  const Watchdog watchdog;
+  Pulse pulse;
+  if (guard) pulse.guard = guard->ended();
+  if (guard || watchdog)
+    pulse.beat = [&] {
+      if (guard) guard->beat();
+      watchdog.beat();
+    };
+  Capture capture{sides_of(options)};
   Listener listener{*socket};
-  Server server{listener, controller, &capture};
+  Server server{listener, controller, &capture, std::move(pulse)};
   log::info("degen serves on {}", listener.path());
   server.run(stop.get());
   return ExitCode::ok;

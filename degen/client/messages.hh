@@ -79,8 +79,11 @@ struct Report {
   Parameters parameters;  ///< as applied, defaults left out
   DirectionReport forward;
   DirectionReport back;
+  /// Why the last impairment is not in force any more although nobody cleared it: a qdisc that a stranger removed, an
+  /// interface that was made anew. Until the next apply.
+  std::optional<std::string> problem;
 };
-BOOST_DESCRIBE_STRUCT(Report, (), (impaired, engine, holder, parameters, forward, back))
+BOOST_DESCRIBE_STRUCT(Report, (), (impaired, engine, holder, parameters, forward, back, problem))
 
 struct Reply {
   int version = kProtocolVersion;

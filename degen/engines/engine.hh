@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,12 @@ namespace longhaul::degen {
 struct Counters {
   std::uint64_t dropped = 0;     ///< packets: asked losses and full queues together
   std::uint64_t overflowed = 0;  ///< of these, lost to full queues, where the engine can tell
+};
+
+/// What sweep() did on a router.
+struct Swept {
+  std::vector<std::string> removed;  ///< for people
+  bool clean = true;                 ///< false: something could not be removed (logged); to be tried again
 };
 
 class Engine {
@@ -33,13 +40,19 @@ class Engine {
   /// Puts a plan into the kernel in place of the one before. When it fails, nothing of it is left.
   virtual Result<void> apply(const ImpairmentPlan& plan) = 0;
 
-  /// Takes everything away that apply() made. Never throws; what cannot be taken away is logged.
-  virtual void clear() noexcept = 0;
+  /// Takes everything away that apply() made. Never throws. False: something could not be taken away (logged); sweep()
+  /// finds it later.
+  virtual bool clear() noexcept = 0;
+
+  /// What of the applied plan is not in force any more, although nobody told this engine: a qdisc that a stranger
+  /// removed, an interface that was made anew, a queue whose thread has stopped. Empty: all is there. Throws
+  /// std::system_error.
+  virtual std::optional<std::string> missing() = 0;
 
   virtual Counters counters(Way way) = 0;
 
-  /// Removes what an earlier process left on these interfaces; says what it removed.
-  virtual std::vector<std::string> sweep(const std::vector<std::string>& interfaces) = 0;
+  /// Removes what an earlier process left on these interfaces. One that makes trouble keeps none of the others.
+  virtual Swept sweep(const std::vector<std::string>& interfaces) = 0;
 };
 
 struct EngineOptions {

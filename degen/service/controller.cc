@@ -53,21 +53,32 @@ ImpairmentController::~ImpairmentController() {
   clear();
 }
 
-std::vector<std::string> ImpairmentController::sweep() {
+std::vector<std::string> ImpairmentController::sweep(const std::function<bool(const std::string&)>& mine) {
+  mine_ = mine;
+  return sweep_again();
+}
+
+std::vector<std::string> ImpairmentController::sweep_again() {
   auto interfaces = all_interfaces(sides_());
   if (const auto text = directory_.read(kOwnershipFile); !text.empty()) {
     if (const auto owned = ownership_from_json(text)) {
       // Its service may have had other interfaces than this one.
-      for (const auto& name : owned->interfaces)
-        if (std::find(interfaces.begin(), interfaces.end(), name) == interfaces.end()) interfaces.push_back(name);
+      for (const auto& name : owned->interfaces) {
+        if (std::find(interfaces.begin(), interfaces.end(), name) != interfaces.end()) continue;
+        if (!mine_ || mine_(name)) interfaces.push_back(name);
+      }
     } else {
       log::warn("{}: {}", directory_.file(kOwnershipFile), owned.error().message);
     }
   }
   std::vector<std::string> removed;
-  for (const auto& engine : engines_)
-    for (auto& what : engine->sweep(interfaces)) removed.push_back(std::move(what));
-  directory_.remove(kOwnershipFile);
+  resists_ = false;
+  for (const auto& engine : engines_) {
+    auto swept = engine->sweep(interfaces);
+    for (auto& what : swept.removed) removed.push_back(std::move(what));
+    if (!swept.clean) resists_ = true;
+  }
+  if (!resists_) directory_.remove(kOwnershipFile);
   return removed;
 }
 
@@ -84,14 +95,31 @@ void ImpairmentController::disconnected(ClientId client) {
 }
 
 void ImpairmentController::tick(const Now& now) {
-  if (!holder_ || now.steady - holder_->last_heard < kLease) return;
-  log::warn("nothing came from {} for {} ms: its impairment is cleared", holder_->name, kLease.count());
-  clear();
+  if (holder_ && now.steady - holder_->last_heard >= kLease) {
+    log::warn("nothing came from {} for {} ms: its impairment is cleared", holder_->name, kLease.count());
+    clear();
+  }
+  if (now.steady >= next_look_) look(now);
 }
 
 std::optional<Nanoseconds> ImpairmentController::deadline() const {
-  if (!holder_) return {};
-  return holder_->last_heard + kLease;
+  std::optional<Nanoseconds> next;
+  if (holder_) next = holder_->last_heard + kLease;
+  if (!clean()) next = std::min(next.value_or(next_look_), next_look_);
+  return next;
+}
+
+void ImpairmentController::look(const Now& now) {
+  next_look_ = now.steady + kLook;
+  if (active_ != nullptr) {
+    if (const auto what = active_->missing()) {
+      log::error("{}; what is left of the impairment is taken away", *what);
+      clear();
+      problem_ = *what;
+    }
+  } else if (resists_) {
+    for (const auto& what : sweep_again()) log::info("removed at last: {}", what);
+  }
 }
 
 Reply ImpairmentController::handle(ClientId client, const Request& request, const Now& now) {
@@ -107,6 +135,8 @@ Reply ImpairmentController::handle(ClientId client, const Request& request, cons
 
 Reply ImpairmentController::decide(ClientId client, const Request& request, const Now& now) {
   tick(now);  // a request that comes too late finds its impairment gone
+  // Whoever judges a run by this report has to know now.
+  if (request.kind == RequestKind::measure || request.kind == RequestKind::show) look(now);
   if (holds(client)) holder_->last_heard = now.steady;
   if (request.client)
     for (auto& peer : peers_)
@@ -141,6 +171,11 @@ Reply ImpairmentController::decide(ClientId client, const Request& request, cons
 }
 
 Result<void> ImpairmentController::admit(ClientId client) const {
+  if (resists_)
+    return refuse(
+        "the router is impaired still: what degen had put into its kernel could not be removed (see degen's "
+        "log); this is tried again every {} ms",
+        kLook.count());
   if (!holder_ || holds(client)) return {};
   return refuse("the router is held by {} ({}): wait until it lets go, or end it", holder_->name,
                 describe(plan_->asked));
@@ -164,6 +199,8 @@ Reply ImpairmentController::apply(ClientId client, const Request& request, const
     return refused(ok.error());
   }
   plan_ = *plan;
+  problem_.clear();
+  next_look_ = now.steady + kLook;
   holder_ = Holder{.client = client, .name = name_of(client), .last_heard = now.steady};
   matcher_.reset();
   open_window();
@@ -175,16 +212,9 @@ Reply ImpairmentController::apply(ClientId client, const Request& request, const
 
 Result<void> ImpairmentController::install(const ImpairmentPlan& plan, const std::string& holder) {
   Engine* next = engine(plan.engine);
-  if (active_ != nullptr && active_ != next) {
-    active_->clear();
-    active_ = nullptr;
-  }
-  if (plan.empty()) {
-    if (active_ != nullptr) active_->clear();
-    active_ = nullptr;
-    directory_.remove(kOwnershipFile);
-    return {};
-  }
+  if (active_ != nullptr && (active_ != next || plan.empty())) take_away();
+  if (resists_) return fail("what was applied before could not be removed (see degen's log)");
+  if (plan.empty()) return {};
   // Until apply() is through, the old plan's objects may be there too.
   auto owned = ownership_of(plan, holder);
   if (plan_)
@@ -194,14 +224,19 @@ Result<void> ImpairmentController::install(const ImpairmentPlan& plan, const std
   return next->apply(plan);
 }
 
-void ImpairmentController::clear() {
-  if (active_ != nullptr) active_->clear();
+// The file stays for as long as something of what it names is there.
+void ImpairmentController::take_away() {
+  if (active_ != nullptr && !active_->clear()) resists_ = true;
   active_ = nullptr;
+  if (!resists_) directory_.remove(kOwnershipFile);
+}
+
+void ImpairmentController::clear() {
+  take_away();
   holder_.reset();
   plan_.reset();
   matcher_.reset();
   open_window();
-  directory_.remove(kOwnershipFile);
 }
 
 Reply ImpairmentController::measure(ClientId client, const Now& now) {
@@ -295,7 +330,8 @@ DirectionReport ImpairmentController::direction_report(Way way) const {
 
 Report ImpairmentController::report() const {
   Report report;
-  report.impaired = active_ != nullptr;
+  report.impaired = !clean();
+  if (!problem_.empty()) report.problem = problem_;
   if (plan_) {
     report.engine = plan_->engine;
     report.holder = holder_->name;

@@ -26,6 +26,9 @@ struct Now {
 
 using ClientId = std::uint64_t;
 
+/// How often degen looks whether its objects are in the kernel still.
+inline constexpr std::chrono::milliseconds kLook{500};
+
 class ImpairmentController {
  public:
   /// `sides` is asked at every apply (an MTU may change). The run directory outlives the controller.
@@ -36,15 +39,17 @@ class ImpairmentController {
   ImpairmentController& operator=(const ImpairmentController&) = delete;
 
   /// Clears what an earlier process left: what its ownership file names, and degen's own objects on all interfaces.
-  /// Says what it removed. Call once, before the first request.
-  std::vector<std::string> sweep();
+  /// Says what it removed. Call once, before the first request. What resists is tried again by tick(), and nothing is
+  /// applied meanwhile. `mine` says of an interface that only the file names whether no other degen has it by now.
+  std::vector<std::string> sweep(const std::function<bool(const std::string&)>& mine);
 
   /// `peer` names the client for people ("pid 12").
   void connected(ClientId client, std::string peer);
   Reply handle(ClientId client, const Request& request, const Now& now);
   void disconnected(ClientId client);
 
-  /// Clears when the holder's lease has run out.
+  /// Clears when the holder's lease has run out, and when something of the impairment is gone from the kernel; tries
+  /// again to remove what resisted.
   void tick(const Now& now);
   /// When tick() is needed next; empty: not at all.
   std::optional<Nanoseconds> deadline() const;
@@ -53,6 +58,8 @@ class ImpairmentController {
 
   /// Takes everything away (exit).
   void clear();
+  /// Nothing of degen's is in the kernel, as far as is known.
+  bool clean() const { return active_ == nullptr && !resists_; }
 
   Report report() const;
 
@@ -67,6 +74,9 @@ class ImpairmentController {
   Reply measure(ClientId client, const Now& now);
   Result<void> install(const ImpairmentPlan& plan, const std::string& holder);
   Result<void> admit(ClientId client) const;
+  void look(const Now& now);
+  void take_away();
+  std::vector<std::string> sweep_again();
   bool holds(ClientId client) const { return holder_ && holder_->client == client; }
   Engine* engine(std::string_view name) const;
   std::string name_of(ClientId client) const;
@@ -89,7 +99,11 @@ class ImpairmentController {
   std::optional<Holder> holder_;
   std::optional<ImpairmentPlan> plan_;  // applied; set exactly while there is a holder
   Engine* active_ = nullptr;            // whose objects are in the kernel
-  Counters window_forward_;             // the engine's counters when the window began
+  bool resists_ = false;                // something could not be removed; the ownership file names it
+  std::string problem_;                 // see Report::problem
+  Nanoseconds next_look_{0};            // steady
+  std::function<bool(const std::string&)> mine_;
+  Counters window_forward_;  // the engine's counters when the window began
   Counters window_back_;
 };
 

@@ -16,6 +16,7 @@
 #include "common/log.hh"
 #include "common/replace_file.hh"
 #include "degen/engines/planner.hh"
+#include "degen/service/claim.hh"
 #include "model/codec.hh"
 
 namespace longhaul::degen {
@@ -40,13 +41,13 @@ Result<Ownership> ownership_from_json(std::string_view text) {
   return codec::parse<Ownership>(text);
 }
 
-Result<RunDirectory> RunDirectory::open(const std::string& path) {
+Result<RunDirectory> RunDirectory::open(const std::string& path, std::chrono::milliseconds patience) {
   std::error_code ec;
   std::filesystem::create_directories(path, ec);
   if (ec) throw std::system_error(ec, fmt::format("make the run directory {}", path));
   const auto name = path + "/lock";
   OwnFd lock{check(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), fmt::format("open {}", name))};
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!soon(patience, [&] { return ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0; })) {
     if (errno != EWOULDBLOCK) throw_errno(fmt::format("lock {}", name));
     char pid[32] = {};
     if (::pread(lock.get(), pid, sizeof pid - 1, 0) <= 0) pid[0] = '?';

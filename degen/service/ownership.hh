@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/describe.hpp>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,10 +35,14 @@ Result<Ownership> ownership_from_json(std::string_view text);
 /// The run directory: one service a directory (locked), its files written whole or not at all.
 class RunDirectory {
  public:
-  /// Makes and locks it. Refuses when another service has it, naming its pid; throws std::system_error.
-  static Result<RunDirectory> open(const std::string& path);
+  /// Makes and locks it. Refuses when another service has it still after `patience` (the guard of one that was killed
+  /// keeps it while it clears), naming its pid; throws std::system_error.
+  static Result<RunDirectory> open(const std::string& path, std::chrono::milliseconds patience = {});
+  /// Of a guard: with the lock that it was given.
+  static RunDirectory inherit(std::string path, OwnFd lock) { return {std::move(path), std::move(lock)}; }
 
   const std::string& path() const { return path_; }
+  int lock() const { return lock_.get(); }
   std::string file(std::string_view name) const { return path_ + "/" + std::string{name}; }
 
   /// Replaces the file in one step and waits until it is on disk. Throws std::runtime_error.

@@ -11,9 +11,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <stdexcept>
 
 #include "common/error.hh"
 #include "common/log.hh"
+#include "degen/service/guard.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -120,10 +122,24 @@ bool Server::receive(ClientId id, Connection& connection) {
   return flush(connection) && !broken;
 }
 
+// Of poll(2), ms.
+int Server::patience() const {
+  constexpr std::int64_t kLongest = 60'000;
+  auto longest = pulse_.beat ? kBeat.count() : -1;
+  if (const auto deadline = controller_.deadline()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - read_clocks().steady);
+    const auto until = std::clamp<std::int64_t>(left.count(), 0, kLongest);
+    longest = longest < 0 ? until : std::min<std::int64_t>(longest, until);
+  }
+  return static_cast<int>(longest);
+}
+
 void Server::run(int stop) {
   for (;;) {
+    if (pulse_.beat) pulse_.beat();
     std::vector<pollfd> wait{{.fd = stop, .events = POLLIN, .revents = 0},
-                             {.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
+                             {.fd = listener_.fd(), .events = POLLIN, .revents = 0},
+                             {.fd = pulse_.guard, .events = POLLIN, .revents = 0}};
     if (capture_ != nullptr) wait.push_back({.fd = capture_->fd(), .events = POLLIN, .revents = 0});
     const auto first = wait.size();
     std::vector<ClientId> ids;
@@ -132,15 +148,12 @@ void Server::run(int stop) {
       wait.push_back({.fd = connection.fd.get(), .events = events, .revents = 0});
       ids.push_back(id);
     }
-    int timeout = -1;
-    if (const auto deadline = controller_.deadline()) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - read_clocks().steady);
-      timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
-    }
-    if (::poll(wait.data(), wait.size(), timeout) < 0 && errno != EINTR) throw_errno("wait for clients");
+    if (::poll(wait.data(), wait.size(), patience()) < 0 && errno != EINTR) throw_errno("wait for clients");
     if (wait[0].revents != 0) return;
+    if (wait[2].revents != 0)
+      throw std::runtime_error("the guard has ended: nothing would end an impairment if degen hung");
     // Probes first: a measure request that came with them is to see them.
-    if (capture_ != nullptr && wait[2].revents != 0) capture_->drain([&](const Sighting& s) { controller_.see(s); });
+    if (capture_ != nullptr && wait[3].revents != 0) capture_->drain([&](const Sighting& s) { controller_.see(s); });
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const auto revents = wait[first + i].revents;
       if (revents == 0) continue;

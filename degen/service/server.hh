@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,13 +38,20 @@ class Listener {
   OwnFd fd_;
 };
 
+/// Who has to hear that the service is alive.
+struct Pulse {
+  std::function<void()> beat;  ///< called every kBeat or sooner; none: nobody has to
+  int guard = -1;              ///< readable when the guard has ended; -1: there is none
+};
+
 class Server {
  public:
   /// `capture` may be null: then nothing is measured. All references outlive the server.
-  Server(Listener& listener, ImpairmentController& controller, Capture* capture)
-      : listener_(listener), controller_(controller), capture_(capture) {}
+  Server(Listener& listener, ImpairmentController& controller, Capture* capture, Pulse pulse = {})
+      : listener_(listener), controller_(controller), capture_(capture), pulse_(std::move(pulse)) {}
 
-  /// Serves until `stop` (a descriptor: signalfd, eventfd) is readable. Throws std::system_error.
+  /// Serves until `stop` (a descriptor: signalfd, eventfd) is readable. Throws std::system_error, and
+  /// std::runtime_error when the guard has ended: without one nothing may stay impaired.
   void run(int stop);
 
  private:
@@ -52,6 +60,7 @@ class Server {
     FrameDecoder decoder{kMaxRequest};
     std::string out;  // replies that did not fit into the socket yet
   };
+  int patience() const;
   void accept();
   bool receive(ClientId id, Connection& connection);
   static bool flush(Connection& connection);
@@ -59,6 +68,7 @@ class Server {
   Listener& listener_;
   ImpairmentController& controller_;
   Capture* capture_;
+  Pulse pulse_;
   std::map<ClientId, Connection> connections_;
   ClientId next_id_ = 1;
 };

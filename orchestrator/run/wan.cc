@@ -81,7 +81,8 @@ Admitted<void> Wan::measured(const degen::Report& during, std::uint64_t probes, 
   achieved_ = orchestrator::achieved(after);
   if (lost(during) || lost(after)) {
     stale_ = true;
-    return refuse_run("the router lost its impairment during the run");
+    const auto& problem = during.problem ? during.problem : after.problem;
+    return refuse_run(fmt::format("the router lost its impairment during the run{}", problem ? ": " + *problem : ""));
   }
   // Fewer probes: the window is too short to be told apart from before and after.
   if (probes >= kFewestSamples)

@@ -102,7 +102,7 @@ TEST_F(ControllerTest, AStartClearsWhatTheFileNames) {
   directory.write(kOwnershipFile,
                   R"({"version":1,"pid":1,"engine":"netem","holder":"x","interfaces":["old7"],"table":false})");
   netem.left = {"netem qdisc on old7"};
-  EXPECT_THAT(controller->sweep(), ElementsAre("netem qdisc on old7"));
+  EXPECT_THAT(controller->sweep({}), ElementsAre("netem qdisc on old7"));
   EXPECT_THAT(netem.swept, ElementsAre("ra0", "rb0", "old7"));
   EXPECT_EQ(nfqueue.swept, netem.swept);
   EXPECT_FALSE(owned());
@@ -110,8 +110,79 @@ TEST_F(ControllerTest, AStartClearsWhatTheFileNames) {
 
 TEST_F(ControllerTest, AnUnreadableOwnershipFileStillClearsTheConfiguredInterfaces) {
   directory.write(kOwnershipFile, "{torn");
-  controller->sweep();
+  controller->sweep({});
   EXPECT_THAT(netem.swept, ElementsAre("ra0", "rb0"));
+}
+
+TEST_F(ControllerTest, AStartLeavesInterfacesThatAnotherDegenHasByNow) {
+  directory.write(kOwnershipFile,
+                  R"({"version":1,"pid":1,"engine":"netem","holder":"x","interfaces":["old7","rb0"],"table":false})");
+  controller->sweep([](const std::string&) { return false; });
+  EXPECT_THAT(netem.swept, ElementsAre("ra0", "rb0"));
+}
+
+TEST_F(ControllerTest, WhatIsGoneFromTheKernelEndsTheImpairmentWithinHalfASecond) {
+  ask(1, apply_request({{"loss", 1'000}}));
+  EXPECT_EQ(controller->deadline(), time + kLook);
+  netem.missing = "rb0: degen's qdisc is gone";
+  time += kLook - 1ms;
+  controller->tick(now());
+  EXPECT_TRUE(controller->report().impaired);
+  time += 1ms;
+  controller->tick(now());
+  const auto report = controller->report();
+  EXPECT_FALSE(report.impaired);
+  EXPECT_EQ(report.problem, "rb0: degen's qdisc is gone");
+  EXPECT_EQ(netem.events.back(), "netem clear");
+  EXPECT_FALSE(owned());
+  EXPECT_FALSE(ask(1, plain_request(RequestKind::heartbeat)).held);
+
+  netem.missing.reset();
+  EXPECT_EQ(ask(1, apply_request({{"loss", 1'000}})).report->problem, std::nullopt);
+}
+
+TEST_F(ControllerTest, WhoeverMeasuresIsToldAtOnceThatSomethingIsGone) {
+  ask(1, apply_request({{"rate", 1'000'000}}));
+  netem.missing = "rb0: the interface is gone";
+  const auto reply = ask(1, plain_request(RequestKind::measure));
+  EXPECT_FALSE(reply.report->impaired);
+  EXPECT_EQ(reply.report->problem, "rb0: the interface is gone");
+}
+
+TEST_F(ControllerTest, WhatCannotBeRemovedIsTriedAgainAndNothingIsAppliedMeanwhile) {
+  ask(1, apply_request({{"delay", 5'000'000}}));
+  netem.resists = true;
+  auto reply = ask(1, plain_request(RequestKind::clear));
+  EXPECT_TRUE(reply.report->impaired);
+  EXPECT_EQ(reply.report->holder, "");
+  EXPECT_TRUE(owned());
+  EXPECT_FALSE(controller->clean());
+  reply = ask(2, apply_request({{"delay", 1'000'000}}));
+  EXPECT_THAT(*reply.error, HasSubstr("could not be removed"));
+  EXPECT_EQ(netem.plans.size(), 1u);
+
+  time += kLook;
+  controller->tick(now());
+  EXPECT_TRUE(controller->report().impaired);
+  netem.resists = false;
+  time += kLook;
+  controller->tick(now());
+  EXPECT_FALSE(controller->report().impaired);
+  EXPECT_FALSE(owned());
+  EXPECT_EQ(controller->deadline(), std::nullopt);
+  EXPECT_TRUE(ask(2, apply_request({{"delay", 1'000'000}})).ok);
+}
+
+TEST_F(ControllerTest, WhatAStartCannotRemoveIsTriedAgain) {
+  directory.write(kOwnershipFile, "{torn");
+  netem.resists = true;
+  controller->sweep({});
+  EXPECT_TRUE(owned());
+  netem.resists = false;
+  time += kLook;
+  controller->tick(now());
+  EXPECT_FALSE(owned());
+  EXPECT_TRUE(controller->clean());
 }
 
 TEST_F(ControllerTest, TheSecondClientIsToldWhoHoldsIt) {
@@ -151,7 +222,6 @@ TEST_F(ControllerTest, ClearsWhenTheClientGoes) {
 
 TEST_F(ControllerTest, ClearsWhenTheHeartbeatStops) {
   ask(1, apply_request({{"delay", 5'000'000}}));
-  EXPECT_EQ(controller->deadline(), time + kLease);
   time += 4s;
   ask(1, plain_request(RequestKind::heartbeat));
   time += 4s;

@@ -115,6 +115,7 @@ TEST(ImpairmentPlan, NfqueueMakesOneQueueAnEgressInterface) {
   EXPECT_EQ(queues[2].way, Way::back);
   EXPECT_EQ(nfqueue::ruleset_of(plan),
             "table inet longhaul_degen {\n"
+            "  flags owner\n"
             "  chain forward {\n"
             "    type filter hook forward priority 0; policy accept;\n"
             "    iifname { \"ra0\", \"ra1\" } oifname \"rb0\" counter queue flags bypass to 56928\n"

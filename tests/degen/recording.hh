@@ -15,9 +15,11 @@ namespace longhaul::degen::test {
 struct Log {
   std::vector<std::string> events;
   std::vector<ImpairmentPlan> plans;
-  std::string refuse;              ///< check() refuses with this
-  std::string fail;                ///< apply() fails with this
-  std::vector<std::string> left;   ///< what sweep() finds
+  std::string refuse;             ///< check() refuses with this
+  std::string fail;               ///< apply() fails with this
+  std::vector<std::string> left;  ///< what sweep() finds
+  bool resists = false;           ///< nothing can be removed
+  std::optional<std::string> missing;
   std::vector<std::string> swept;  ///< the interfaces that it was given
   Counters counters;
   std::function<void()> on_apply;
@@ -38,11 +40,16 @@ class RecordingEngine : public Engine {
     if (!log_.fail.empty()) return longhaul::fail("{}", log_.fail);
     return {};
   }
-  void clear() noexcept override { log_.events.push_back(name_ + " clear"); }
+  bool clear() noexcept override {
+    log_.events.push_back(name_ + " clear");
+    return !log_.resists;
+  }
+  std::optional<std::string> missing() override { return log_.missing; }
   Counters counters(Way) override { return log_.counters; }
-  std::vector<std::string> sweep(const std::vector<std::string>& interfaces) override {
+  Swept sweep(const std::vector<std::string>& interfaces) override {
     log_.swept = interfaces;
-    return log_.left;
+    if (log_.resists) return {.removed = {}, .clean = false};
+    return {.removed = log_.left, .clean = true};
   }
 
  private:

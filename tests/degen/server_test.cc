@@ -124,6 +124,25 @@ TEST_F(ServerTest, TheSocketIsPrivateAndTakenOnce) {
   EXPECT_THROW(Listener({.path = socket_, .group = {}}), std::system_error);
 }
 
+// Without a client nothing else would wake the service.
+TEST(ServerPulse, BeatsThoughNothingHappensAndEndsWithItsGuard) {
+  const test::TemporaryFolder folder;
+  const auto directory = RunDirectory::open(folder.path()).value();
+  Listener listener{{.path = folder.path() + "/s", .mode = 0600, .group = {}}};
+  ImpairmentController controller{[] { return test::kSides; }, {}, directory};
+  const OwnFd stop{::eventfd(0, 0)};
+  const OwnFd guard{::eventfd(0, 0)};
+  int beats = 0;
+  const auto beat = [&] {
+    if (++beats < 3) return;
+    const std::uint64_t one = 1;
+    EXPECT_EQ(::write(guard.get(), &one, sizeof one), 8);
+  };
+  Server server{listener, controller, nullptr, {.beat = beat, .guard = guard.get()}};
+  EXPECT_THROW(server.run(stop.get()), std::runtime_error);
+  EXPECT_EQ(beats, 3);
+}
+
 TEST(ListenerTest, ReplacesASocketThatNobodyListensOn) {
   const test::TemporaryFolder folder;
   const auto path = folder.path() + "/s";

@@ -222,6 +222,31 @@ TEST(Wan, ALostImpairmentIsToldFromOneThatDrifted) {
   }
 }
 
+TEST(Wan, WhatDegenSaysOfALossIsInTheRefusal) {
+  auto wan = in_place();
+  auto after = unimpaired();
+  after.problem = "rb0: degen's qdisc is gone";
+  const auto judged = wan.measured(report(), 24, after);
+  ASSERT_FALSE(judged);
+  EXPECT_EQ(judged.error().status, Status::refused);
+  EXPECT_EQ(judged.error().message, "the router lost its impairment during the run: rb0: degen's qdisc is gone");
+}
+
+// Probes do not tell of a loss or a rate that is gone: only degen does.
+TEST(Wan, ALossThatIsGoneIsRefusedThoughTheDelayIsAsAsked) {
+  auto wan = ready();
+  const Parameters loss{{"loss", Value{1'000}}};
+  ASSERT_TRUE(wan.ask("netem", loss, true));
+  auto placed = report();
+  placed.parameters = loss;
+  for (auto* way : {&placed.forward, &placed.back}) way->asked = way->achieved = 0;
+  ASSERT_TRUE(wan.applied(placed).value());
+  ASSERT_TRUE(wan.measured(placed, 24, placed));
+  auto gone = placed;
+  gone.impaired = false;
+  EXPECT_FALSE(wan.measured(placed, 24, gone));
+}
+
 TEST(Wan, WhereNothingIsAskedNothingIsLost) {
   auto wan = ready();
   ASSERT_TRUE(wan.ask("netem", {}, true));

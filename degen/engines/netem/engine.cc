@@ -49,7 +49,8 @@ Result<void> NetemEngine::apply(const ImpairmentPlan& plan) {
   for (const auto& old : applied_) {
     const bool stays = std::any_of(plan.egresses.begin(), plan.egresses.end(),
                                    [&](const auto& egress) { return egress.interface == old.interface; });
-    if (!stays) remove(old.interface);
+    if (!stays && remove(old.interface) == Removal::failed)
+      return fail("{}: degen's qdisc could not be removed (see degen's log)", old.interface);
   }
   const auto qdiscs = netem::qdiscs_of(plan);
   applied_ = qdiscs;
@@ -66,25 +67,47 @@ Result<void> NetemEngine::apply(const ImpairmentPlan& plan) {
   return {};
 }
 
-bool NetemEngine::remove(const std::string& interface) {
-  const int index = index_of(interface);
-  if (index == 0) return false;  // it went, and its qdisc with it
-  const auto root = find(roots(), index);
-  if (judge_root(root) != RootState::ours) return false;
-  const int error = socket_.request(delete_message(index));
-  if (error != 0 && error != ENOENT) log::error("{}: cannot remove degen's qdisc: {}", interface, errno_text(error));
-  return error == 0;
+NetemEngine::Removal NetemEngine::remove(const std::string& interface) noexcept {
+  try {
+    const int index = index_of(interface);
+    if (index == 0) return Removal::absent;  // it went, and its qdisc with it
+    if (judge_root(find(roots(), index)) != RootState::ours) return Removal::absent;
+    const int error = socket_.request(delete_message(index));
+    if (error == 0) return Removal::removed;
+    if (error == ENOENT || error == ENODEV) return Removal::absent;
+    log::error("{}: cannot remove degen's qdisc: {}", interface, errno_text(error));
+  } catch (const std::exception& e) {
+    log::error("{}: cannot remove degen's qdisc: {}", interface, e.what());
+  }
+  return Removal::failed;
 }
 
-void NetemEngine::clear() noexcept {
+bool NetemEngine::clear() noexcept {
+  bool gone = true;
+  for (const auto& qdisc : applied_) gone = remove(qdisc.interface) != Removal::failed && gone;
+  applied_.clear();
+  return gone;
+}
+
+std::optional<std::string> NetemEngine::missing() {
+  if (applied_.empty()) return {};
+  const auto present = roots();
   for (const auto& qdisc : applied_) {
-    try {
-      remove(qdisc.interface);
-    } catch (const std::exception& e) {
-      log::error("{}: cannot remove degen's qdisc: {}", qdisc.interface, e.what());
+    const int index = index_of(qdisc.interface);
+    if (index == 0) return fmt::format("{}: the interface is gone", qdisc.interface);
+    const auto root = find(present, index);
+    switch (judge_root(root)) {
+      case RootState::ours:
+        break;
+      case RootState::vacant:
+        return fmt::format("{}: degen's qdisc is gone: somebody removed it, or made the interface anew",
+                           qdisc.interface);
+      case RootState::foreign:
+        return fmt::format("{}: a qdisc {} {:x}: stands in the place of degen's", qdisc.interface, root->kind,
+                           root->handle >> 16);
     }
   }
-  applied_.clear();
+  return {};
 }
 
 Counters NetemEngine::counters(Way way) {
@@ -99,11 +122,15 @@ Counters NetemEngine::counters(Way way) {
   return counters;
 }
 
-std::vector<std::string> NetemEngine::sweep(const std::vector<std::string>& interfaces) {
-  std::vector<std::string> removed;
-  for (const auto& interface : interfaces)
-    if (remove(interface)) removed.push_back(fmt::format("netem qdisc {:x}: on {}", kOwnHandle, interface));
-  return removed;
+Swept NetemEngine::sweep(const std::vector<std::string>& interfaces) {
+  Swept swept;
+  for (const auto& interface : interfaces) {
+    const auto removal = remove(interface);
+    if (removal == Removal::removed)
+      swept.removed.push_back(fmt::format("netem qdisc {:x}: on {}", kOwnHandle, interface));
+    if (removal == Removal::failed) swept.clean = false;
+  }
+  return swept;
 }
 
 std::unique_ptr<Engine> netem::make_engine(const EngineOptions&) {

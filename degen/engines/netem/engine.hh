@@ -19,13 +19,16 @@ class NetemEngine : public Engine {
   std::string_view name() const override { return "netem"; }
   Result<void> check(const ImpairmentPlan& plan) override;
   Result<void> apply(const ImpairmentPlan& plan) override;
-  void clear() noexcept override;
+  bool clear() noexcept override;
+  std::optional<std::string> missing() override;
   Counters counters(Way way) override;
-  std::vector<std::string> sweep(const std::vector<std::string>& interfaces) override;
+  Swept sweep(const std::vector<std::string>& interfaces) override;
 
  private:
+  enum class Removal { removed, absent, failed };
   std::map<int, QdiscFacts> roots();
-  bool remove(const std::string& interface);
+  /// Logs what fails.
+  Removal remove(const std::string& interface) noexcept;
 
   RouteSocket socket_;
   std::vector<NetemQdisc> applied_;

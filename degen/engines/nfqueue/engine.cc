@@ -2,8 +2,10 @@
 
 #include <net/if.h>
 
+#include <cerrno>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "common/log.hh"
 
@@ -11,6 +13,14 @@ namespace longhaul::degen {
 namespace {
 
 const std::string kDeleteTable = fmt::format("delete table inet {}", kOwnTable);
+const std::string kListTable = fmt::format("list table inet {}", kOwnTable);
+
+constexpr const char* kQueueFile = "/proc/net/netfilter/nfnetlink_queue";
+
+// By what nft lists of a table.
+bool owned(const std::string& listing) {
+  return listing.find("flags owner") != std::string::npos;
+}
 
 }  // namespace
 
@@ -22,6 +32,11 @@ Result<void> NfqueueEngine::check(const ImpairmentPlan& plan) {
   for (const auto& egress : plan.egresses)
     if (if_nametoindex(egress.interface.c_str()) == 0)
       return refuse("{}: there is no such network interface", egress.interface);
+  if (!table_ && nft_.run(kListTable))
+    return refuse(
+        "table inet {} is in this network namespace already: another degen impairs by engine nfqueue here; end it, or "
+        "use engine netem",
+        kOwnTable);
   return {};
 }
 
@@ -45,21 +60,39 @@ Result<void> NfqueueEngine::apply(const ImpairmentPlan& plan) {
   return {};
 }
 
-void NfqueueEngine::clear() noexcept {
+bool NfqueueEngine::clear() noexcept {
   // The rules go first: what arrives from now on is not queued, what waits is let go by the workers.
+  bool gone = true;
   if (table_) {
-    if (auto gone = nft_.run(kDeleteTable); !gone)
-      log::error("cannot remove table inet {}: {}", kOwnTable, gone.error().message);
+    if (auto deleted = nft_.run(kDeleteTable); !deleted) {
+      log::error("cannot remove table inet {}: {}", kOwnTable, deleted.error().message);
+      gone = false;
+    }
     table_ = false;
   }
   workers_.clear();
+  return gone;
+}
+
+// The table is not looked for: it belongs to our socket, so nobody else can remove it.
+std::optional<std::string> NfqueueEngine::missing() {
+  for (const auto& worker : workers_) {
+    if (worker->failed()) return fmt::format("{}: the thread of its netfilter queue has stopped", worker->interface());
+    if (if_nametoindex(worker->interface().c_str()) == 0)
+      return fmt::format("{}: the interface is gone", worker->interface());
+  }
+  return {};
 }
 
 Counters NfqueueEngine::counters(Way way) {
   Counters counters;
   if (workers_.empty()) return counters;
   std::ostringstream text;
-  text << std::ifstream{"/proc/net/netfilter/nfnetlink_queue"}.rdbuf();
+  if (std::ifstream file{kQueueFile}) {
+    text << file.rdbuf();
+  } else if (!std::exchange(uncounted_, true)) {
+    log::warn("what full netfilter queues drop is not counted: {} cannot be read: {}", kQueueFile, errno_text(errno));
+  }
   for (const auto& worker : workers_) {
     if (worker->way() != way) continue;
     counters.overflowed += worker->overflowed() + kernel_drops(text.str(), worker->number());
@@ -69,14 +102,16 @@ Counters NfqueueEngine::counters(Way way) {
   return counters;
 }
 
-std::vector<std::string> NfqueueEngine::sweep(const std::vector<std::string>&) {
-  // A queue goes with its socket; the table is what a dead process leaves.
-  if (auto present = nft_.run(fmt::format("list table inet {}", kOwnTable)); !present) return {};
+Swept NfqueueEngine::sweep(const std::vector<std::string>&) {
+  // Queues and table go with the sockets of a dead process. A table that has an owner is that of another degen, which
+  // lives.
+  const auto present = nft_.run(kListTable);
+  if (!present || owned(*present)) return {};
   if (auto gone = nft_.run(kDeleteTable); !gone) {
     log::error("cannot remove table inet {}: {}", kOwnTable, gone.error().message);
-    return {};
+    return {.removed = {}, .clean = false};
   }
-  return {fmt::format("nft table inet {}", kOwnTable)};
+  return {.removed = {fmt::format("nft table inet {}", kOwnTable)}, .clean = true};
 }
 
 std::unique_ptr<Engine> nfqueue::make_engine(const EngineOptions& options) {

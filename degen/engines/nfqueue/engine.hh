@@ -19,15 +19,17 @@ class NfqueueEngine : public Engine {
   std::string_view name() const override { return "nfqueue"; }
   Result<void> check(const ImpairmentPlan& plan) override;
   Result<void> apply(const ImpairmentPlan& plan) override;
-  void clear() noexcept override;
+  bool clear() noexcept override;
+  std::optional<std::string> missing() override;
   Counters counters(Way way) override;
-  std::vector<std::string> sweep(const std::vector<std::string>& interfaces) override;
+  Swept sweep(const std::vector<std::string>& interfaces) override;
 
  private:
   EngineOptions options_;
   Nft nft_;
   std::vector<std::unique_ptr<QueueWorker>> workers_;
   bool table_ = false;
+  bool uncounted_ = false;  // said that the kernel's drops cannot be read
 };
 
 namespace nfqueue {

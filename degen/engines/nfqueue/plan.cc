@@ -38,11 +38,13 @@ std::vector<PacketQueue> queues_of(const ImpairmentPlan& plan) {
   return queues;
 }
 
-// One table, gone in one transaction. `bypass`: without a listener the packets pass unimpaired.
+// One table, gone in one transaction, and with the socket that made it (owner, kernel 5.12): whatever ends degen takes
+// it away, and nobody else can. `bypass`: without a listener the packets pass unimpaired.
 std::string ruleset_of(const ImpairmentPlan& plan) {
   if (plan.empty()) return {};
   std::string text = fmt::format(
-      "table inet {} {{\n  chain forward {{\n    type filter hook forward priority 0; policy accept;\n", kOwnTable);
+      "table inet {} {{\n  flags owner\n  chain forward {{\n    type filter hook forward priority 0; policy accept;\n",
+      kOwnTable);
   for (const auto& queue : queues_of(plan))
     text += fmt::format("    iifname {{ {} }} oifname \"{}\" counter queue flags bypass to {}\n",
                         quoted(plan.sides.ingress(queue.way)), queue.interface, queue.number);

@@ -168,6 +168,7 @@ void QueueWorker::run() noexcept {
     log::error("netfilter queue {} ({}) has stopped, packets pass unimpaired: {}", queue_.number, queue_.interface,
                e.what());
     socket_.reset();
+    failed_.store(true, std::memory_order_release);
   }
 }
 

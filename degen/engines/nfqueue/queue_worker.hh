@@ -22,6 +22,9 @@ class QueueWorker {
 
   Way way() const { return queue_.way; }
   std::uint16_t number() const { return queue_.number; }
+  const std::string& interface() const { return queue_.interface; }
+  /// Its thread has given up: packets pass unimpaired.
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
   /// Decided by the worker; what the kernel dropped because the queue was full comes on top.
   std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
   std::uint64_t overflowed() const { return overflowed_.load(std::memory_order_relaxed); }
@@ -37,6 +40,7 @@ class QueueWorker {
   OwnFd stamps_;
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint64_t> overflowed_{0};
+  std::atomic<bool> failed_{false};
   std::jthread thread_;
 };
 
