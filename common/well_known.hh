@@ -1,4 +1,4 @@
-// Paths that programs of different components meet at.
+// Paths and ports that programs of different components meet at.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,9 @@
 #include <filesystem>
 
 namespace longhaul {
+
+/// UDP port of the probes' echo; their sender's is ephemeral. Agents echo there, degen knows its probes by it.
+inline constexpr std::uint16_t kProbePort = 7473;
 
 /// A named pipe that takes lines "NETDEV MASK": on which processors the packets of an interface are received (receive
 /// packet steering, which needs CAP_NET_ADMIN). A lab whose nodes share a machine has it; written by

@@ -110,8 +110,9 @@ struct PathDirection {
   std::int64_t unimpaired = 0;  ///< the residence subtracted
   std::uint64_t samples = 0;
   std::uint64_t dropped = 0;  ///< probes that entered the router and did not leave, and the engine's own drop counter
+  std::optional<std::uint64_t> packets = {};  ///< of the whole run, where faults were asked for (axis `faults`)
 };
-BOOST_DESCRIBE_STRUCT(PathDirection, (), (asked, programmed, achieved, p99, unimpaired, samples, dropped))
+BOOST_DESCRIBE_STRUCT(PathDirection, (), (asked, programmed, achieved, p99, unimpaired, samples, dropped, packets))
 
 /// The WAN as measured while the run's window was open (before and after in `before`, `after`: achieved medians).
 struct PathRecord {

@@ -14,11 +14,12 @@
 
 #include "common/fd.hh"
 #include "common/result.hh"
+#include "common/well_known.hh"
 
 namespace longhaul::observe {
 
-inline constexpr std::uint16_t kProbePort = 7473;  ///< the echo's; the sender's is ephemeral
-inline constexpr std::size_t kProbeSize = 64;      ///< UDP payload, bytes
+using longhaul::kProbePort;
+inline constexpr std::size_t kProbeSize = 64;  ///< UDP payload, bytes
 inline constexpr std::string_view kProbeMagic = "LHPB";
 inline constexpr std::uint8_t kProbeVersion = 1;
 

@@ -67,10 +67,11 @@ struct DirectionReport {
   std::uint64_t overflowed = 0;   ///< of these, lost to a full queue, where the engine can tell
   std::uint64_t queue_limit = 0;  ///< packets; 0: nothing is applied in this direction
   std::int64_t lateness = 0;      ///< degen's estimate for this engine and delay, used by the next apply
+  std::optional<std::uint64_t> packets;  ///< that came since the last apply, without probes; where faults are asked for
 };
 BOOST_DESCRIBE_STRUCT(DirectionReport, (),
                       (asked, programmed, achieved, median, p99, min, max, unimpaired, unimpaired_samples, samples,
-                       lost, duplicated, reordered, dropped, overflowed, queue_limit, lateness))
+                       lost, duplicated, reordered, dropped, overflowed, queue_limit, lateness, packets))
 
 struct Report {
   bool impaired = false;  ///< something is applied (a delay of 0 in every direction applies nothing)

@@ -17,6 +17,7 @@ namespace longhaul::degen {
 struct Counters {
   std::uint64_t dropped = 0;     ///< packets: asked losses and full queues together
   std::uint64_t overflowed = 0;  ///< of these, lost to full queues, where the engine can tell
+  std::uint64_t numbered = 0;    ///< packets that came, where they are numbered (faults.hh)
 };
 
 /// What sweep() did on a router.

@@ -64,6 +64,17 @@ std::vector<ParameterSpec> forward_axes() {
        .fallback = Value{0},
        .max = 1'000'000,
        .choices = {}},
+      {.name = "faults",
+       .kind = Kind::choice,
+       .help = "of single packets by their number, such as 'drop 17, drop 20-22, delay 9 by 3ms, swap 11'; count: they "
+               "are only counted",
+       .fallback = Value{"none"},
+       .choices = {},
+       .punctuation = " ,",
+       .check = [](const std::string& text) -> Result<void> {
+         if (auto faults = parse_faults(text); !faults) return tl::unexpected(faults.error());
+         return {};
+       }},
   };
 }
 
@@ -126,7 +137,8 @@ Direction read_direction(const Parameters& parameters, std::string_view suffix) 
           .loss_burst = read.number("loss_burst"),
           .rate = BitRate{read.number("rate")},
           .duplicate = Ppm{read.number("duplicate")},
-          .reorder = Ppm{read.number("reorder")}};
+          .reorder = Ppm{read.number("reorder")},
+          .faults = parse_faults(read.word("faults")).value()};  // checked by its axis
 }
 
 Result<void> check_direction(const Direction& d, std::string_view suffix) {
@@ -161,6 +173,7 @@ void write_direction(const Direction& d, const Direction& base, const std::strin
   number("rate", d.rate.bits_per_second, base.rate.bits_per_second);
   number("duplicate", d.duplicate.parts, base.duplicate.parts);
   number("reorder", d.reorder.parts, base.reorder.parts);
+  if (d.faults != base.faults) out.emplace("faults" + suffix, to_text(d.faults));
 }
 
 std::string describe_direction(const Direction& d) {

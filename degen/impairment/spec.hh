@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "degen/impairment/faults.hh"
 #include "model/parameter.hh"
 #include "model/units.hh"
 
@@ -30,13 +31,14 @@ struct Direction {
   std::int64_t loss_burst = 1;  ///< mean number of packets lost in a row (Gilbert model); 1: independent losses
   BitRate rate;                 ///< serialisation rate of the link; 0: unlimited
   Ppm duplicate;
-  Ppm reorder;  ///< share of packets that skip the delay and so overtake those before them
+  Ppm reorder;    ///< share of packets that skip the delay and so overtake those before them
+  Faults faults;  ///< of single packets
 
   bool operator==(const Direction&) const = default;
   /// Nothing is asked of this direction.
   bool none() const {
     return delay.count() == 0 && jitter.count() == 0 && loss.parts == 0 && rate.bits_per_second == 0 &&
-           duplicate.parts == 0 && reorder.parts == 0;
+           duplicate.parts == 0 && reorder.parts == 0 && faults.none();
   }
   /// The longest that a packet can be held on purpose, without queueing for the rate.
   Nanoseconds longest() const;
@@ -50,9 +52,8 @@ struct Impairment {
   const Direction& way(Way way) const { return way == Way::forward ? forward : back; }
 };
 
-/// delay, jitter, distribution, jitter_order, loss, loss_burst, rate, duplicate, reorder, and each with `_back`. An
-/// absent
-/// `_back` axis is as forward (so it has no default of its own).
+/// delay, jitter, distribution, jitter_order, loss, loss_burst, rate, duplicate, reorder, faults, and each with
+/// `_back`. An absent `_back` axis is as forward (so it has no default of its own).
 const std::vector<ParameterSpec>& impairment_axes();
 
 /// The impairment axes among `parameters` (a cell holds others too).

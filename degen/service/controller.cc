@@ -324,6 +324,7 @@ DirectionReport ImpairmentController::direction_report(Way way) const {
     const auto& began = way == Way::forward ? window_forward_ : window_back_;
     report.dropped = counters.dropped - std::min(began.dropped, counters.dropped);
     report.overflowed = counters.overflowed - std::min(began.overflowed, counters.overflowed);
+    if (plan_ && !plan_->asked.way(way).faults.none()) report.packets = counters.numbered;
   }
   return report;
 }

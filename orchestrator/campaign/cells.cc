@@ -72,8 +72,8 @@ std::string group_of(const Cell& cell, bool local) {
 std::string unsupported_by_engine(const Parameters& parameters) {
   const auto impairment = degen::make_impairment(degen::impairment_part(parameters));
   const auto engine = choice_of(parameters, "engine");
-  if (!impairment || engine.empty()) return {};  // the default engine can do everything
-  const auto able = degen::check_engine(*impairment, engine);
+  if (!impairment) return {};
+  const auto able = degen::check_engine(*impairment, engine.empty() ? degen::engine_names().front() : engine);
   return able ? std::string{} : able.error().message;
 }
 

@@ -293,7 +293,11 @@ void Driver::judge(RunRecord& record, PathEvidence evidence, PathSurvey path) {
   const auto admitted = wan_.measured(*path.during, evidence.probes, path.after->report);
   evidence.round_trips = std::move(path.round_trips);
   evidence.during = std::move(*path.during);
-  if (wan_.crosses()) evidence.after = achieved(path.after->report);
+  if (wan_.crosses()) {
+    evidence.after = achieved(path.after->report);
+    evidence.packets_forward = path.after->report.forward.packets;
+    evidence.packets_back = path.after->report.back.packets;
+  }
   evidence.within_tolerance = admitted.has_value();
   record.path = path_record(evidence);
   if (admitted) return;

@@ -12,14 +12,15 @@ constexpr Nanoseconds kBetweenRuns = std::chrono::milliseconds{350};
 constexpr Nanoseconds kNewBlock = std::chrono::milliseconds{600};
 constexpr int kRoundTripsBetween = 6;  // connecting twice, parting, a probe phase
 
-PathDirection direction(const degen::DirectionReport& report) {
+PathDirection direction(const degen::DirectionReport& report, std::optional<std::uint64_t> packets) {
   return {.asked = report.asked,
           .programmed = report.programmed,
           .achieved = report.achieved,
           .p99 = report.samples > 0 ? report.p99 - report.unimpaired : 0,
           .unimpaired = report.unimpaired,
           .samples = report.samples,
-          .dropped = report.lost + report.dropped};
+          .dropped = report.lost + report.dropped,
+          .packets = packets};
 }
 
 }  // namespace
@@ -34,8 +35,8 @@ std::vector<std::int64_t> achieved(const degen::Report& report) {
 
 PathRecord path_record(const PathEvidence& evidence) {
   return {.engine = evidence.engine,
-          .forward = direction(evidence.during.forward),
-          .back = direction(evidence.during.back),
+          .forward = direction(evidence.during.forward, evidence.packets_forward),
+          .back = direction(evidence.during.back, evidence.packets_back),
           .rtt = upper_median(evidence.round_trips),
           .rtt_unimpaired = evidence.round_trip_unimpaired,
           .rtt_samples = evidence.round_trips.size(),

@@ -19,8 +19,9 @@ struct PathEvidence {
   degen::Report during;
   std::vector<std::int64_t> before;  ///< achieved forward, back, ns
   std::vector<std::int64_t> after;
-  std::vector<std::int64_t> round_trips;  ///< during, ns
-  std::uint64_t probes = 0;               ///< sent during the run
+  std::optional<std::uint64_t> packets_forward = {}, packets_back = {};  ///< of the whole run, where they are counted
+  std::vector<std::int64_t> round_trips;                                 ///< during, ns
+  std::uint64_t probes = 0;                                              ///< sent during the run
   std::int64_t round_trip_unimpaired = 0;
   bool within_tolerance = true;
 };

@@ -20,12 +20,12 @@ std::string hex(const std::vector<std::byte>& bytes) {
 
 // Golden bytes: struct nlmsghdr (native, little-endian here), nfgenmsg with the queue in network order, attributes.
 TEST(QueueMessage, Bind) {
-  EXPECT_EQ(hex(bind_message(0xDE60, 4295, false)),
+  EXPECT_EQ(hex(bind_message(0xDE60, 4295, Copied::nothing)),
             "40000000 02030500 01000000 00000000\n"    // NFQNL_MSG_CONFIG, REQUEST | ACK, sequence 1
             "0000de60 08000100 01000000 09000200\n"    // queue; CMD bind; PARAMS
             "00000000 01000000 08000300 000010c7\n"    // meta only; QUEUE_MAXLEN
             "08000500 00000004 08000400 00000004\n");  // FLAGS and MASK: GSO
-  EXPECT_NE(hex(bind_message(0xDE60, 4295, true)).find("09000200\n00000004 02000000"), std::string::npos);
+  EXPECT_NE(hex(bind_message(0xDE60, 4295, Copied::length)).find("09000200\n00000004 02000000"), std::string::npos);
 }
 
 TEST(QueueMessage, Unbind) {
@@ -78,6 +78,34 @@ TEST(KernelDrops, AreReadFromProc) {
   EXPECT_EQ(kernel_drops(text, 1), 7u);
   EXPECT_EQ(kernel_drops(text, 2), 0u);
   EXPECT_EQ(kernel_drops("", 2), 0u);
+}
+
+std::vector<std::byte> udp_packet(std::uint16_t from, std::uint16_t to, bool six, std::uint8_t protocol = 17) {
+  std::vector<std::byte> packet(six ? 44 : 24);
+  packet[0] = std::byte{six ? std::uint8_t{0x60} : std::uint8_t{0x45}};
+  packet[six ? 6 : 9] = std::byte{protocol};
+  const std::size_t ports = six ? 40 : 20;
+  for (const auto& [at, port] : {std::pair{ports, from}, std::pair{ports + 2, to}}) {
+    packet[at] = std::byte{static_cast<std::uint8_t>(port >> 8)};
+    packet[at + 1] = std::byte{static_cast<std::uint8_t>(port)};
+  }
+  return packet;
+}
+
+TEST(QueueMessage, KnowsDegensProbes) {
+  for (const bool six : {false, true}) {
+    EXPECT_TRUE(is_probe(udp_packet(40000, 7473, six)));
+    EXPECT_TRUE(is_probe(udp_packet(7473, 40000, six)));
+    EXPECT_FALSE(is_probe(udp_packet(40000, 4791, six)));
+    EXPECT_FALSE(is_probe(udp_packet(40000, 7473, six, 6)));
+    auto cut = udp_packet(40000, 7473, six);
+    cut.resize(cut.size() - 1);
+    EXPECT_FALSE(is_probe(cut));
+  }
+  auto fragment = udp_packet(40000, 7473, false);
+  fragment[7] = std::byte{1};
+  EXPECT_FALSE(is_probe(fragment));
+  EXPECT_FALSE(is_probe({}));
 }
 
 }  // namespace

@@ -162,5 +162,60 @@ TEST(Scheduler, ReorderedPacketsSkipTheDelay) {
   EXPECT_NEAR(skipped, 400, 60);
 }
 
+Direction with_faults(const std::string& text, Nanoseconds delay = 5ms) {
+  return {.delay = delay, .faults = parse_faults(text).value()};
+}
+
+TEST(SchedulerFaults, DropTheNumberedPacketsAndNoOthers) {
+  Scheduler scheduler{with_faults("drop 3, drop 5-6"), 1000, 1};
+  const auto released = run(scheduler, packets(8, 10us));
+  for (const std::uint32_t id : {1u, 2u, 4u, 7u, 8u}) EXPECT_EQ(released.at(id), 1s + (id - 1) * 10us + 5ms) << id;
+  EXPECT_EQ(released.size(), 5u);
+  EXPECT_EQ(scheduler.lost(), 3u);
+  EXPECT_EQ(scheduler.numbered(), 8u);
+}
+
+TEST(SchedulerFaults, ADelayedPacketIsOvertaken) {
+  Scheduler scheduler{with_faults("delay 2 by 3ms"), 1000, 1};
+  std::vector<std::uint32_t> order;
+  const auto released = run(scheduler, packets(4, 1ms), &order);
+  EXPECT_EQ(released.at(2), 1s + 1ms + 5ms + 3ms);
+  EXPECT_EQ(released.at(3), 1s + 2ms + 5ms);
+  EXPECT_THAT(order, ElementsAre(1, 3, 4, 2));
+}
+
+TEST(SchedulerFaults, ASwappedPacketLeavesRightBehindTheNext) {
+  Scheduler scheduler{with_faults("swap 2"), 1000, 1};
+  std::vector<std::uint32_t> order;
+  const auto released = run(scheduler, packets(4, 1ms), &order);
+  EXPECT_THAT(order, ElementsAre(1, 3, 2, 4));
+  EXPECT_EQ(released.at(2), released.at(3));
+  EXPECT_EQ(released.at(3), 1s + 2ms + 5ms);
+}
+
+TEST(SchedulerFaults, ASwappedPacketThatNobodyFollowsLeavesInTheEnd) {
+  Scheduler scheduler{with_faults("swap 2"), 1000, 1};
+  const auto released = run(scheduler, packets(2, 1ms));
+  EXPECT_EQ(released.at(2), 1s + 1ms + 5ms + Scheduler::kSwapPatience);
+  EXPECT_EQ(scheduler.waiting(), 0u);
+}
+
+TEST(SchedulerFaults, ProbesHaveNoNumber) {
+  Scheduler scheduler{with_faults("drop 2, swap 3"), 1000, 1};
+  auto arrivals = packets(6, 1ms);
+  arrivals[1].probe = arrivals[4].probe = true;  // so 3 is the second, 4 the third, 6 its follower
+  std::vector<std::uint32_t> order;
+  const auto released = run(scheduler, arrivals, &order);
+  EXPECT_FALSE(released.contains(3));
+  EXPECT_THAT(order, ElementsAre(1, 2, 5, 6, 4));
+  EXPECT_EQ(scheduler.numbered(), 4u);
+}
+
+TEST(SchedulerFaults, WithoutThemNothingIsCounted) {
+  Scheduler scheduler{{.delay = 1ms}, 1000, 1};
+  run(scheduler, packets(5, 1ms));
+  EXPECT_EQ(scheduler.numbered(), 0u);
+}
+
 }  // namespace
 }  // namespace longhaul::degen

@@ -25,8 +25,11 @@ NetemQdisc qdisc_of(const Egress& egress) {
   return qdisc;
 }
 
-// It can do all that can be asked for.
-Result<void> check(const Impairment&) {
+Result<void> check(const Impairment& impairment) {
+  for (const auto way : {Way::forward, Way::back})
+    if (!impairment.way(way).faults.none())
+      return refuse("faults{}: engine netem does not tell one packet from another; use engine nfqueue",
+                    way == Way::forward ? "" : "_back");
   return {};
 }
 

@@ -97,6 +97,7 @@ Counters NfqueueEngine::counters(Way way) {
     if (worker->way() != way) continue;
     counters.overflowed += worker->overflowed() + kernel_drops(text.str(), worker->number());
     counters.dropped += worker->lost();
+    counters.numbered += worker->numbered();
   }
   counters.dropped += counters.overflowed;
   return counters;

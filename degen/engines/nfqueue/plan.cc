@@ -13,10 +13,16 @@ std::string quoted(const std::vector<Interface>& interfaces) {
 }
 
 Result<void> check(const Impairment& impairment) {
-  for (const auto way : {Way::forward, Way::back})
-    if (impairment.way(way).duplicate.parts > 0)
-      return refuse("duplicate{}: engine nfqueue decides on packets, it cannot make any; use engine netem",
-                    way == Way::forward ? "" : "_back");
+  for (const auto way : {Way::forward, Way::back}) {
+    const auto& direction = impairment.way(way);
+    const auto* suffix = way == Way::forward ? "" : "_back";
+    if (direction.duplicate.parts > 0)
+      return refuse("duplicate{}: engine nfqueue decides on packets, it cannot make any; use engine netem", suffix);
+    for (const auto& fault : direction.faults.list)
+      if (fault.kind == Fault::Kind::duplicate)
+        return refuse("faults{}: engine nfqueue decides on packets, it cannot make any, so none can leave twice",
+                      suffix);
+  }
   return {};
 }
 

@@ -8,6 +8,9 @@
 
 #include <array>
 #include <cstring>
+#include <span>
+
+#include "common/well_known.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -39,13 +42,14 @@ std::uint64_t from_big_endian(std::uint64_t value) {
 
 }  // namespace
 
-std::vector<std::byte> bind_message(std::uint16_t queue, std::uint32_t limit, bool lengths) {
+std::vector<std::byte> bind_message(std::uint16_t queue, std::uint32_t limit, Copied copied) {
   std::vector<std::byte> out;
   Message bind{NFQNL_MSG_CONFIG, queue};
   acknowledge(bind);
   nfq_nlmsg_cfg_put_cmd(bind.header(), 0, NFQNL_CFG_CMD_BIND);
   // The kernel gives NFQA_CAP_LEN, the whole length, with a truncated payload only.
-  nfq_nlmsg_cfg_put_params(bind.header(), lengths ? NFQNL_COPY_PACKET : NFQNL_COPY_META, lengths ? 4 : 0);
+  nfq_nlmsg_cfg_put_params(bind.header(), copied == Copied::nothing ? NFQNL_COPY_META : NFQNL_COPY_PACKET,
+                           static_cast<int>(copied));
   nfq_nlmsg_cfg_put_qmaxlen(bind.header(), limit);
   mnl_attr_put_u32(bind.header(), NFQA_CFG_FLAGS, htonl(NFQA_CFG_F_GSO));
   mnl_attr_put_u32(bind.header(), NFQA_CFG_MASK, htonl(NFQA_CFG_F_GSO));
@@ -70,6 +74,21 @@ void append_verdict(std::vector<std::byte>& buffer, std::uint16_t queue, const V
   message.append_to(buffer);
 }
 
+bool is_probe(std::span<const std::byte> packet) {
+  const auto byte = [&](std::size_t at) { return at < packet.size() ? std::to_integer<unsigned>(packet[at]) : 0U; };
+  const auto version = byte(0) >> 4;
+  std::size_t header = 40;
+  if (version == 4) {
+    header = std::size_t{4} * (byte(0) & 0xf);
+    if (byte(9) != IPPROTO_UDP || ((byte(6) << 8 | byte(7)) & 0x1fff) != 0)
+      return false;  // a later fragment has no ports
+  } else if (version != 6 || byte(6) != IPPROTO_UDP) {
+    return false;
+  }
+  const auto port = [&](std::size_t at) { return byte(header + at) << 8 | byte(header + at + 1); };
+  return packet.size() >= header + 4 && (port(0) == kProbePort || port(2) == kProbePort);
+}
+
 std::optional<QueuedPacket> parse_packet(const nlmsghdr& message) {
   if (message.nlmsg_type != ((NFNL_SUBSYS_QUEUE << 8) | NFQNL_MSG_PACKET)) return {};
   std::array<nlattr*, NFQA_MAX + 1> attributes{};
@@ -82,6 +101,9 @@ std::optional<QueuedPacket> parse_packet(const nlmsghdr& message) {
   } else if (attributes[NFQA_PAYLOAD] != nullptr) {
     packet.bytes = mnl_attr_get_payload_len(attributes[NFQA_PAYLOAD]);
   }
+  if (attributes[NFQA_PAYLOAD] != nullptr)
+    packet.probe = is_probe(std::span{static_cast<const std::byte*>(mnl_attr_get_payload(attributes[NFQA_PAYLOAD])),
+                                      mnl_attr_get_payload_len(attributes[NFQA_PAYLOAD])});
   nfqnl_msg_packet_timestamp stamp{};
   if (auto* attribute = attributes[NFQA_TIMESTAMP];
       attribute != nullptr && mnl_attr_get_payload_len(attribute) >= sizeof stamp) {

@@ -16,9 +16,15 @@ namespace longhaul::degen {
 /// Sequence number of bind and unbind; verdicts have 0. So their answers can be told apart.
 inline constexpr std::uint32_t kConfigurationSequence = 1;
 
-/// Binds a queue to the sending socket (asks for an acknowledgement): at most `limit` packets, GSO packets whole, and
-/// of each packet its metadata only, or (`lengths`) enough to know its length.
-std::vector<std::byte> bind_message(std::uint16_t queue, std::uint32_t limit, bool lengths);
+/// What the kernel gives of each packet besides its metadata.
+enum class Copied : std::uint32_t {
+  nothing = 0,
+  length = 4,   ///< as little as brings the length with it
+  headers = 64  ///< the longest IPv4 header, or IPv6's, and the ports
+};
+
+/// Binds a queue to the sending socket (asks for an acknowledgement): at most `limit` packets, GSO packets whole.
+std::vector<std::byte> bind_message(std::uint16_t queue, std::uint32_t limit, Copied copied);
 
 std::vector<std::byte> unbind_message(std::uint16_t queue);
 
@@ -28,8 +34,12 @@ void append_verdict(std::vector<std::byte>& buffer, std::uint16_t queue, const V
 struct QueuedPacket {
   std::uint32_t id = 0;
   std::uint32_t bytes = 0;           ///< of the IP packet; 0 when the queue was bound without lengths
+  bool probe = false;                ///< one of degen's own; false when the queue was bound without headers
   std::optional<Nanoseconds> stamp;  ///< arrival, CLOCK_REALTIME, whole microseconds; empty: the kernel made none
 };
+
+/// True of an IPv4 or IPv6 packet of UDP from or to the probes' port, by its first bytes.
+bool is_probe(std::span<const std::byte> packet);
 
 /// Empty when the message brings no packet.
 std::optional<QueuedPacket> parse_packet(const nlmsghdr& message);

@@ -51,6 +51,11 @@ OwnFd netfilter_socket() {
   return fd;
 }
 
+Copied copied(const Direction& direction) {
+  if (!direction.faults.none()) return Copied::headers;
+  return direction.rate.bits_per_second > 0 ? Copied::length : Copied::nothing;
+}
+
 // The kernel stamps arriving packets only while some socket asks for stamps.
 OwnFd stamping_socket() {
   OwnFd fd{
@@ -133,8 +138,8 @@ QueueWorker::QueueWorker(const PacketQueue& queue, const EngineOptions& options)
       socket_(netfilter_socket()),
       stop_(check(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "create an eventfd")),
       stamps_(stamping_socket()) {
-  const bool lengths = queue.direction.rate.bits_per_second > 0;
-  if (const int error = configure(socket_.get(), bind_message(queue.number, queue.limit, lengths)); error != 0)
+  if (const int error = configure(socket_.get(), bind_message(queue.number, queue.limit, copied(queue.direction)));
+      error != 0)
     throw_errno(fmt::format("bind netfilter queue {}{}", queue.number,
                             error == EBUSY || error == EPERM ? " (another program holds it?)" : ""),
                 error);
@@ -193,7 +198,8 @@ void QueueWorker::loop() {
     const auto count = receiver->receive(socket_.get(), [&](const QueuedPacket& packet) {
       auto time = packet.stamp ? *packet.stamp + offset : now;
       if (time > now || now - time > kCredible) time = now;
-      scheduler.arrive({.id = packet.id, .time = time, .bytes = packet.bytes + kLinkHeader}, verdicts);
+      scheduler.arrive({.id = packet.id, .time = time, .bytes = packet.bytes + kLinkHeader, .probe = packet.probe},
+                       verdicts);
     });
     scheduler.release(read_clock(CLOCK_MONOTONIC), verdicts);
     send();
@@ -206,6 +212,7 @@ void QueueWorker::loop() {
     }
     lost_.store(scheduler.lost(), std::memory_order_relaxed);
     overflowed_.store(scheduler.overflowed(), std::memory_order_relaxed);
+    numbered_.store(scheduler.numbered(), std::memory_order_relaxed);
 
     timespec timeout{};
     timespec* until = nullptr;

@@ -27,6 +27,7 @@ class QueueWorker {
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   /// Decided by the worker; what the kernel dropped because the queue was full comes on top.
   std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+  std::uint64_t numbered() const { return numbered_.load(std::memory_order_relaxed); }
   std::uint64_t overflowed() const { return overflowed_.load(std::memory_order_relaxed); }
 
  private:
@@ -40,6 +41,7 @@ class QueueWorker {
   OwnFd stamps_;
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint64_t> overflowed_{0};
+  std::atomic<std::uint64_t> numbered_{0};
   std::atomic<bool> failed_{false};
   std::jthread thread_;
 };

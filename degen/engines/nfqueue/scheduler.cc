@@ -6,11 +6,20 @@
 #include "degen/impairment/plan.hh"
 
 namespace longhaul::degen {
+namespace {
+
+// Such a packet is overtaken.
+bool overtaken(const Fault& fault) {
+  return fault.kind == Fault::Kind::delay || fault.kind == Fault::Kind::swap;
+}
+
+}  // namespace
 
 Scheduler::Scheduler(const Direction& direction, std::uint32_t limit, std::uint32_t seed)
     : direction_(direction),
       limit_(limit),
-      in_order_(direction.keep_order || direction.jitter.count() == 0),
+      ordered_(direction.keep_order || direction.jitter.count() == 0),
+      in_order_(ordered_ && std::none_of(direction.faults.list.begin(), direction.faults.list.end(), overtaken)),
       loss_(kernel_probability(direction.loss)),
       reorder_(kernel_probability(direction.reorder)),
       random_(seed) {
@@ -33,7 +42,9 @@ bool Scheduler::lose() {
 }
 
 void Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts) {
-  if (lose()) {
+  const Fault* fault = nullptr;
+  if (!direction_.faults.none() && !arrival.probe) fault = direction_.faults.of(++numbered_);
+  if (lose() || (fault != nullptr && fault->kind == Fault::Kind::drop)) {
     ++lost_;
     verdicts.push_back({VerdictKind::drop, arrival.id});
     return;
@@ -58,19 +69,32 @@ void Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdi
   due += direction_.delay;
   if (direction_.jitter.count() > 0)
     due += draw_deviation(direction_.distribution, direction_.jitter, static_cast<std::uint32_t>(random_()));
+  if (ordered_) due = last_due_ = std::max(due, last_due_);
   Waiting waiting{.due = due, .turn = turn_++, .id = arrival.id};
-  if (!in_order_) {
-    heap_.push(waiting);
+  if (in_order_) {
+    fifo_.push_back(waiting);
     return;
   }
-  waiting.due = last_due_ = std::max(due, last_due_);
-  fifo_.push_back(waiting);
+  if (fault != nullptr && fault->kind == Fault::Kind::delay) waiting.due += fault->by;
+  const bool waits = fault != nullptr && fault->kind == Fault::Kind::swap;
+  if (!waits) heap_.push(waiting);
+  // A probe is nobody's follower.
+  if (swapped_ && !arrival.probe) {
+    heap_.push({.due = std::max(waiting.due, swapped_->due - kSwapPatience), .turn = turn_++, .id = swapped_->id});
+    swapped_.reset();
+  }
+  if (!waits) return;
+  waiting.due += kSwapPatience;
+  swapped_ = waiting;
 }
 
 std::optional<Nanoseconds> Scheduler::next() const {
-  if (!fifo_.empty()) return fifo_.front().due;
-  if (!heap_.empty()) return heap_.top().due;
-  return {};
+  std::optional<Nanoseconds> next;
+  const auto take = [&](Nanoseconds due) { next = std::min(next.value_or(due), due); };
+  if (!fifo_.empty()) take(fifo_.front().due);
+  if (!heap_.empty()) take(heap_.top().due);
+  if (swapped_) take(swapped_->due);
+  return next;
 }
 
 void Scheduler::release(Nanoseconds now, std::vector<Verdict>& verdicts) {
@@ -83,6 +107,10 @@ void Scheduler::release(Nanoseconds now, std::vector<Verdict>& verdicts) {
   while (!heap_.empty() && heap_.top().due <= now) {
     verdicts.push_back({VerdictKind::accept, heap_.top().id});
     heap_.pop();
+  }
+  if (swapped_ && swapped_->due <= now) {
+    verdicts.push_back({VerdictKind::accept, swapped_->id});
+    swapped_.reset();
   }
 }
 

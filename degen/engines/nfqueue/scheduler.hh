@@ -22,6 +22,7 @@ struct PacketArrival {
   std::uint32_t id = 0;
   Nanoseconds time{0};      ///< when it arrived at the router, on the clock of release()
   std::uint32_t bytes = 0;  ///< on the link; matters with a rate only
+  bool probe = false;       ///< of degen's own: it has no number, and no fault of single packets
 };
 
 enum class VerdictKind {
@@ -53,9 +54,14 @@ class Scheduler {
   /// Lets go of all that wait, in order.
   void flush(std::vector<Verdict>& verdicts) { release(Nanoseconds::max(), verdicts); }
 
-  std::size_t waiting() const { return fifo_.size() + heap_.size(); }
+  std::size_t waiting() const { return fifo_.size() + heap_.size() + (swapped_ ? 1 : 0); }
   std::uint64_t lost() const { return lost_; }
   std::uint64_t overflowed() const { return overflowed_; }
+  /// Packets that have a number.
+  std::uint32_t numbered() const { return numbered_; }
+
+  /// A packet that is to leave behind the next one waits for it for this long beyond its delay.
+  static constexpr Nanoseconds kSwapPatience = std::chrono::milliseconds{10};
 
  private:
   struct Waiting {
@@ -69,7 +75,8 @@ class Scheduler {
 
   Direction direction_;
   std::uint32_t limit_;
-  bool in_order_;
+  bool ordered_;   // jitter lets no packet overtake another
+  bool in_order_;  // nothing does: one FIFO is all there is
   std::uint32_t loss_;
   std::uint32_t burst_enter_ = 0;
   std::uint32_t burst_leave_ = 0;
@@ -80,8 +87,10 @@ class Scheduler {
   std::uint64_t turn_ = 0;
   std::uint64_t lost_ = 0;
   std::uint64_t overflowed_ = 0;
+  std::uint32_t numbered_ = 0;
   std::deque<Waiting> fifo_;                                                        // order kept
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<Waiting>> heap_;  // order free
+  std::optional<Waiting> swapped_;                                                  // waits for its follower
   std::mt19937 random_;
 };
 

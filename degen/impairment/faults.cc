@@ -1,0 +1,109 @@
+#include "degen/impairment/faults.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace longhaul::degen {
+namespace {
+
+using Word = std::pair<std::string_view, Fault::Kind>;
+constexpr std::array<Word, 4> kWords{Word{"drop", Fault::Kind::drop}, Word{"delay", Fault::Kind::delay},
+                                     Word{"swap", Fault::Kind::swap}, Word{"duplicate", Fault::Kind::duplicate}};
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+// Takes the first word off.
+std::string_view take_word(std::string_view& text) {
+  text = trim(text);
+  const auto end = std::min(text.find(' '), text.size());
+  const auto word = text.substr(0, end);
+  text = trim(text.substr(end));
+  return word;
+}
+
+bool read_number(std::string_view text, std::uint32_t& number) {
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && at == text.data() + text.size() && number >= 1 && number <= kHighestNumber;
+}
+
+Result<Fault> parse_fault(std::string_view text) {
+  const auto whole = text;
+  const auto name = take_word(text);
+  const auto* word = std::find_if(kWords.begin(), kWords.end(), [&](const Word& one) { return one.first == name; });
+  if (word == kWords.end())
+    return refuse("'{}': expected drop, delay, swap or duplicate, then a packet's number, such as 'drop 17'", whole);
+  Fault fault{.kind = word->second};
+  const auto range = take_word(text);
+  const auto dash = range.find('-');
+  const bool read = read_number(range.substr(0, dash), fault.first) &&
+                    read_number(dash == std::string_view::npos ? range : range.substr(dash + 1), fault.last);
+  if (!read || fault.last < fault.first)
+    return refuse("'{}': expected a packet's number from 1 to {}, or a range such as 20-22", whole, kHighestNumber);
+  if (fault.kind == Fault::Kind::swap && fault.first != fault.last)
+    return refuse("'{}': swap takes one number: that packet leaves behind the next", whole);
+  if (fault.kind == Fault::Kind::delay) {
+    if (take_word(text) != "by") return refuse("'{}': expected how long, such as 'delay 9 by 3ms'", whole);
+    const auto by = parse_quantity(Kind::duration, take_word(text));
+    if (!by) return refuse("'{}': {}", whole, by.error().message);
+    fault.by = Nanoseconds{*by};
+    if (fault.by.count() <= 0 || fault.by > kLongestFault)
+      return refuse("'{}': a packet can be delayed by at most {}", whole,
+                    format_quantity(Kind::duration, kLongestFault.count()));
+  }
+  if (!text.empty()) return refuse("'{}': '{}' means nothing here; separate faults by commas", whole, text);
+  return fault;
+}
+
+}  // namespace
+
+const Fault* Faults::of(std::uint32_t number) const {
+  const auto it = std::find_if(list.begin(), list.end(), [&](const Fault& fault) { return fault.hits(number); });
+  return it == list.end() ? nullptr : &*it;
+}
+
+Result<Faults> parse_faults(std::string_view text) {
+  text = trim(text);
+  if (text == "none") return Faults{};
+  Faults faults{.numbered = true, .list = {}};
+  if (text == "count") return faults;
+  for (;;) {
+    const auto comma = text.find(',');
+    auto fault = parse_fault(trim(text.substr(0, comma)));
+    if (!fault) return tl::unexpected(fault.error());
+    faults.list.push_back(*fault);
+    if (comma == std::string_view::npos) break;
+    text = text.substr(comma + 1);
+  }
+  if (faults.list.size() > kMostFaults) return refuse("{} faults; at most {}", faults.list.size(), kMostFaults);
+  std::sort(faults.list.begin(), faults.list.end(),
+            [](const Fault& one, const Fault& other) { return one.first < other.first; });
+  for (std::size_t i = 1; i < faults.list.size(); ++i)
+    if (faults.list[i].first <= faults.list[i - 1].last)
+      return refuse("packet {} has two faults", faults.list[i].first);
+  return faults;
+}
+
+std::string to_text(const Faults& faults) {
+  if (faults.none()) return "none";
+  if (faults.list.empty()) return "count";
+  std::string text;
+  for (const auto& fault : faults.list) {
+    const auto* word =
+        std::find_if(kWords.begin(), kWords.end(), [&](const Word& one) { return one.second == fault.kind; });
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word->first, fault.first);
+    if (fault.last != fault.first) text += fmt::format("-{}", fault.last);
+    if (fault.kind == Fault::Kind::delay)
+      text += fmt::format(" by {}", format_quantity(Kind::duration, fault.by.count()));
+  }
+  return text;
+}
+
+}  // namespace longhaul::degen
