@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
     orchestrator::add_run(app, exit_code);
     orchestrator::add_shard(app, exit_code);
     orchestrator::add_verify(app, exit_code);
+    orchestrator::add_explore(app, exit_code);
     orchestrator::add_results(app, exit_code);
     orchestrator::add_costs(app, exit_code);
     orchestrator::add_simulate(app, exit_code);
