@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,10 @@ class Engine {
   virtual void clear() noexcept = 0;
 
   virtual Counters counters(Way way) = 0;
+
+  /// An engine whose objects impair only while somebody renews their lease does so here. Returns after what time it is to
+  /// be called again; empty: not at all. May throw std::system_error.
+  virtual std::optional<Nanoseconds> renew() { return {}; }
 
   /// Removes what an earlier process left on these interfaces; says what it removed.
   virtual std::vector<std::string> sweep(const std::vector<std::string>& interfaces) = 0;

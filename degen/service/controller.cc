@@ -84,14 +84,29 @@ void ImpairmentController::disconnected(ClientId client) {
 }
 
 void ImpairmentController::tick(const Now& now) {
-  if (!holder_ || now.steady - holder_->last_heard < kLease) return;
-  log::warn("nothing came from {} for {} ms: its impairment is cleared", holder_->name, kLease.count());
-  clear();
+  if (holder_ && now.steady - holder_->last_heard >= kLease) {
+    log::warn("nothing came from {} for {} ms: its impairment is cleared", holder_->name, kLease.count());
+    clear();
+  }
+  if (!renewal_ || now.steady < *renewal_) return;
+  try {
+    renew(now);
+  } catch (const std::exception& e) {
+    log::error("{}; the impairment is cleared", e.what());
+    clear();
+  }
 }
 
 std::optional<Nanoseconds> ImpairmentController::deadline() const {
   if (!holder_) return {};
-  return holder_->last_heard + kLease;
+  const auto lease = holder_->last_heard + kLease;
+  return renewal_ ? std::min(lease, *renewal_) : lease;
+}
+
+void ImpairmentController::renew(const Now& now) {
+  renewal_.reset();
+  if (active_ == nullptr) return;
+  if (const auto after = active_->renew()) renewal_ = now.steady + *after;
 }
 
 Reply ImpairmentController::handle(ClientId client, const Request& request, const Now& now) {
@@ -165,6 +180,7 @@ Reply ImpairmentController::apply(ClientId client, const Request& request, const
   }
   plan_ = *plan;
   holder_ = Holder{.client = client, .name = name_of(client), .last_heard = now.steady};
+  renew(now);
   matcher_.reset();
   open_window();
   Reply reply;
@@ -197,6 +213,7 @@ Result<void> ImpairmentController::install(const ImpairmentPlan& plan, const std
 void ImpairmentController::clear() {
   if (active_ != nullptr) active_->clear();
   active_ = nullptr;
+  renewal_.reset();
   holder_.reset();
   plan_.reset();
   matcher_.reset();

@@ -44,7 +44,7 @@ class ImpairmentController {
   Reply handle(ClientId client, const Request& request, const Now& now);
   void disconnected(ClientId client);
 
-  /// Clears when the holder's lease has run out.
+  /// Clears when the holder's lease has run out; renews the engine's.
   void tick(const Now& now);
   /// When tick() is needed next; empty: not at all.
   std::optional<Nanoseconds> deadline() const;
@@ -71,6 +71,7 @@ class ImpairmentController {
   Engine* engine(std::string_view name) const;
   std::string name_of(ClientId client) const;
   Nanoseconds patience() const;
+  void renew(const Now& now);
   void close_window(const Now& now);
   void open_window();
   DirectionReport direction_report(Way way) const;
@@ -89,6 +90,7 @@ class ImpairmentController {
   std::optional<Holder> holder_;
   std::optional<ImpairmentPlan> plan_;  // applied; set exactly while there is a holder
   Engine* active_ = nullptr;            // whose objects are in the kernel
+  std::optional<Nanoseconds> renewal_;  // when the active engine wants to be renewed
   Counters window_forward_;             // the engine's counters when the window began
   Counters window_back_;
 };

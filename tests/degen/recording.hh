@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct Log {
   std::vector<std::string> swept;  ///< the interfaces that it was given
   Counters counters;
   std::function<void()> on_apply;
+  std::optional<Nanoseconds> renewal;  ///< renew() asks to be called again after this
+  std::function<void()> on_renew;
 };
 
 class RecordingEngine : public Engine {
@@ -40,6 +43,11 @@ class RecordingEngine : public Engine {
   }
   void clear() noexcept override { log_.events.push_back(name_ + " clear"); }
   Counters counters(Way) override { return log_.counters; }
+  std::optional<Nanoseconds> renew() override {
+    if (log_.renewal) log_.events.push_back(name_ + " renew");
+    if (log_.on_renew) log_.on_renew();
+    return log_.renewal;
+  }
   std::vector<std::string> sweep(const std::vector<std::string>& interfaces) override {
     log_.swept = interfaces;
     return log_.left;

@@ -1,46 +1,18 @@
 #include "degen/engines/netem/engine.hh"
 
-#include <net/if.h>
-
 #include <algorithm>
 #include <cerrno>
 
 #include "common/log.hh"
 
 namespace longhaul::degen {
-namespace {
-
-std::optional<QdiscFacts> find(const std::map<int, QdiscFacts>& roots, int index) {
-  const auto it = roots.find(index);
-  return it == roots.end() ? std::nullopt : std::optional{it->second};
-}
-
-int index_of(const std::string& interface) {
-  return static_cast<int>(if_nametoindex(interface.c_str()));
-}
-
-}  // namespace
 
 NetemEngine::~NetemEngine() {
   NetemEngine::clear();
 }
 
-std::map<int, QdiscFacts> NetemEngine::roots() {
-  std::map<int, QdiscFacts> roots;
-  socket_.dump(dump_message(), [&](const nlmsghdr& message) {
-    if (auto facts = parse_qdisc(message); facts && facts->root()) roots[facts->index] = std::move(*facts);
-  });
-  return roots;
-}
-
 Result<void> NetemEngine::check(const ImpairmentPlan& plan) {
-  const auto present = roots();
-  for (const auto& egress : plan.egresses) {
-    const int index = index_of(egress.interface);
-    if (index == 0) return refuse("{}: there is no such network interface", egress.interface);
-    if (auto ok = check_root(egress.interface, find(present, index)); !ok) return ok;
-  }
-  return {};
+  return roots_.check(plan);
 }
 
 Result<void> NetemEngine::apply(const ImpairmentPlan& plan) {
@@ -49,15 +21,16 @@ Result<void> NetemEngine::apply(const ImpairmentPlan& plan) {
   for (const auto& old : applied_) {
     const bool stays = std::any_of(plan.egresses.begin(), plan.egresses.end(),
                                    [&](const auto& egress) { return egress.interface == old.interface; });
-    if (!stays) remove(old.interface);
+    if (!stays) roots_.remove(old.interface);
   }
   const auto qdiscs = netem::qdiscs_of(plan);
   applied_ = qdiscs;
-  const auto present = roots();
+  const auto present = roots_.present();
   for (const auto& qdisc : qdiscs) {
     const int index = index_of(qdisc.interface);
-    const bool ours = judge_root(find(present, index)) == RootState::ours;
-    const int error = socket_.request(netem_message(index, qdisc, ours ? QdiscRequest::change : QdiscRequest::create));
+    const bool ours = judge_root(RootQdiscs::find(present, index)) == RootState::ours;
+    const int error =
+        roots_.socket().request(netem_message(index, qdisc, ours ? QdiscRequest::change : QdiscRequest::create));
     if (error == 0) continue;
     clear();
     if (error == ENOENT) return fail("{}: this kernel has no netem (module sch_netem)", qdisc.interface);
@@ -66,20 +39,10 @@ Result<void> NetemEngine::apply(const ImpairmentPlan& plan) {
   return {};
 }
 
-bool NetemEngine::remove(const std::string& interface) {
-  const int index = index_of(interface);
-  if (index == 0) return false;  // it went, and its qdisc with it
-  const auto root = find(roots(), index);
-  if (judge_root(root) != RootState::ours) return false;
-  const int error = socket_.request(delete_message(index));
-  if (error != 0 && error != ENOENT) log::error("{}: cannot remove degen's qdisc: {}", interface, errno_text(error));
-  return error == 0;
-}
-
 void NetemEngine::clear() noexcept {
   for (const auto& qdisc : applied_) {
     try {
-      remove(qdisc.interface);
+      roots_.remove(qdisc.interface);
     } catch (const std::exception& e) {
       log::error("{}: cannot remove degen's qdisc: {}", qdisc.interface, e.what());
     }
@@ -90,10 +53,10 @@ void NetemEngine::clear() noexcept {
 Counters NetemEngine::counters(Way way) {
   Counters counters;
   if (applied_.empty()) return counters;
-  const auto present = roots();
+  const auto present = roots_.present();
   for (const auto& qdisc : applied_) {
     if (qdisc.way != way) continue;
-    const auto root = find(present, index_of(qdisc.interface));
+    const auto root = RootQdiscs::find(present, index_of(qdisc.interface));
     if (judge_root(root) == RootState::ours) counters.dropped += root->drops;
   }
   return counters;
@@ -102,7 +65,8 @@ Counters NetemEngine::counters(Way way) {
 std::vector<std::string> NetemEngine::sweep(const std::vector<std::string>& interfaces) {
   std::vector<std::string> removed;
   for (const auto& interface : interfaces)
-    if (remove(interface)) removed.push_back(fmt::format("netem qdisc {:x}: on {}", kOwnHandle, interface));
+    if (const auto kind = roots_.remove(interface))
+      removed.push_back(fmt::format("{} qdisc {:x}: on {}", *kind, kOwnHandle, interface));
   return removed;
 }
 

@@ -1,13 +1,12 @@
 // Engine netem: the kernel's network emulator as root qdisc of the interfaces by which packets leave the router.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "degen/engines/engine.hh"
-#include "degen/engines/netem/netlink.hh"
 #include "degen/engines/netem/qdisc_message.hh"
+#include "degen/engines/tc/root_qdiscs.hh"
 
 namespace longhaul::degen {
 
@@ -24,10 +23,7 @@ class NetemEngine : public Engine {
   std::vector<std::string> sweep(const std::vector<std::string>& interfaces) override;
 
  private:
-  std::map<int, QdiscFacts> roots();
-  bool remove(const std::string& interface);
-
-  RouteSocket socket_;
+  RootQdiscs roots_;
   std::vector<NetemQdisc> applied_;
 };
 

@@ -1,0 +1,54 @@
+// Engine edt: earliest departure times. A program in the kernel sets each packet's delivery time from its arrival, and
+// fq, the root qdisc where it leaves the router, holds it until then. (E. Dumazet and V. Jacobson, "Evolving from AFAP:
+// Teaching NICs about time", netdev 0x12, 2018.)
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "degen/engines/edt/messages.hh"
+#include "degen/engines/edt/programs.hh"
+#include "degen/engines/engine.hh"
+#include "degen/engines/tc/root_qdiscs.hh"
+
+namespace longhaul::degen {
+
+class EdtEngine : public Engine {
+ public:
+  EdtEngine() = default;
+  ~EdtEngine() override;
+
+  std::string_view name() const override { return "edt"; }
+  Result<void> check(const ImpairmentPlan& plan) override;
+  Result<void> apply(const ImpairmentPlan& plan) override;
+  void clear() noexcept override;
+  Counters counters(Way way) override;
+  std::optional<Nanoseconds> renew() override;
+  std::vector<std::string> sweep(const std::vector<std::string>& interfaces) override;
+
+ private:
+  struct Applied {
+    EdtLink link;
+    EdtPrograms programs;
+  };
+  Result<void> check_filters(const std::string& interface);
+  Result<void> hold(const EdtLink& link);
+  Result<void> attach(const std::string& interface, Hook hook, int program);
+  std::vector<FilterFacts> filters(int index, Hook hook);
+  std::optional<QdiscFacts> clsact(int index);
+  /// Removes degen's filters, and their clsact where it is degen's and nobody else uses it. Says what it removed.
+  std::vector<std::string> detach(const std::string& interface);
+
+  RootQdiscs roots_;
+  std::vector<Applied> applied_;
+  std::vector<std::string> touched_;  ///< interfaces with filters of ours
+  Nanoseconds until_{0};              ///< end of the lease
+};
+
+namespace edt {
+
+std::unique_ptr<Engine> make_engine(const EngineOptions& options);
+
+}
+
+}  // namespace longhaul::degen
