@@ -102,7 +102,7 @@ TEST(EdtDecision, ReorderedPacketsSkipTheDelayByAFlowOfTheirOwn) {
     const auto decision = link.arrive(at);
     const bool at_once = decision.due == at;
     EXPECT_TRUE(at_once || decision.due == at + 5 * kMillisecond);
-    EXPECT_EQ(decision.flow, static_cast<std::uint32_t>(at_once ? EDT_FLOW_AT_ONCE : EDT_FLOW_IN_ORDER));
+    EXPECT_EQ(decision.flow, at_once ? std::uint32_t{EDT_FLOW_AT_ONCE} : 0U);
     skipped += at_once ? 1 : 0;
   }
   EXPECT_NEAR(skipped, 400, 60);
@@ -166,6 +166,18 @@ TEST(EdtDecision, FreeJitterSpreadsRoundTheDelayAndEachPacketHasItsFlow) {
   EXPECT_EQ(flows.size(), 1000u);
   EXPECT_GT(reordered, 100);
   EXPECT_NEAR(sum / 1000, 5e6, 2.5e5);
+}
+
+// Those of the impairment before may be due much later, and fq would hold these up behind them.
+TEST(EdtDecision, PacketsOfANewImpairmentHaveAFlowOfTheirOwn) {
+  const auto link = link_for({.delay = 5ms});
+  for (const std::uint32_t generation : {1U, 2U, 65'535U, 65'536U, 65'537U}) {
+    const auto before = edt::terms_of(link, {}, 1, generation - 1).flow;
+    const auto flow = edt::terms_of(link, {}, 1, generation).flow;
+    EXPECT_NE(flow, before);
+    EXPECT_EQ(flow % 2, 0u);
+    EXPECT_EQ(flow & EDT_FLOW_MASK, flow);
+  }
 }
 
 TEST(EdtDecision, DrawsAreThoseOfTheDistribution) {

@@ -12,13 +12,13 @@ using test::hex;
 
 // Little-endian machine. What the kernel makes of such messages was read back with `tc` in the lab.
 TEST(EdtMessage, FairQueue) {
-  EXPECT_EQ(hex(fq_message(5, {.limit = 4295, .horizon = 1'005'000, .orphan_mask = 1}, QdiscRequest::create)),
+  EXPECT_EQ(hex(fq_message(5, {.limit = 4295, .horizon = 1'005'000}, QdiscRequest::create)),
             "68000000 24000006 00000000 00000000\n"  // length, RTM_NEWQDISC, CREATE | EXCL
             "00000000 05000000 00006ede ffffffff\n"  // interface 5, handle de6e:, parent root
             "00000000 07000100 66710000 3c000200\n"  // TCA_KIND "fq", TCA_OPTIONS
             "08000100 c7100000 08000200 c7100000\n"  // PLIMIT, FLOW_PLIMIT
             "08000500 00000000 08000800 0a000000\n"  // RATE_ENABLE, BUCKETS_LOG
-            "08000a00 01000000 08000d00 00000000\n"  // ORPHAN_MASK, TIMER_SLACK
+            "08000a00 ffff0100 08000d00 00000000\n"  // ORPHAN_MASK, TIMER_SLACK
             "08000e00 c8550f00 ");                   // HORIZON
 }
 

@@ -306,6 +306,30 @@ TEST_F(CompactLab, ForeignFiltersStayAndStillSeePackets) {
   lab().must("router", "tc qdisc del dev ra0 ingress; " + std::string{kNothingLeft});
 }
 
+// What packaging/systemd/degen.service gives it, and not one more.
+TEST_F(CompactLab, DegenDoesWithThreeCapabilities) {
+  const auto with = [](const std::string& capabilities, const std::string& engine) {
+    const auto sets = "--bounding-set -all," + capabilities + " --inh-caps -all," + capabilities +
+                      " --ambient-caps -all," + capabilities;
+    return lab().on(
+        "router",
+        "rm -rf /tmp/run; mkdir /tmp/run; chown 1000 /tmp/run\n"
+        "setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs " +
+            sets +
+            " degen serve --run-dir /tmp/run --client-side ra0,ra1 --server-side rb0,rb1 2>/tmp/serve.log & p=$!\n" +
+            wait_until("[ -S /tmp/run/degen.sock ]") + "degen apply --socket /tmp/run/degen.sock --engine " + engine +
+            " --delay 5ms --jitter 1ms --loss 1% --rate 10Mbit/s --for 200ms; e=$?; kill $p; wait $p; exit $e");
+  };
+  for (const std::string engine : {"netem", "nfqueue", "edt"}) {
+    const auto done = with("+net_admin,+net_raw,+bpf", engine);
+    EXPECT_EQ(done.code, 0) << engine << ": " << done.err;
+  }
+  const auto refused = with("+net_admin,+net_raw", "edt");
+  EXPECT_NE(refused.code, 0);
+  EXPECT_NE(refused.err.find("CAP_BPF"), std::string::npos) << refused.err;
+  lab().must("router", kNothingLeft);
+}
+
 TEST_F(CompactLab, MemoryThatCannotBeRegisteredIsSaidAtBothEnds) {
   const auto result =
       lab().on("client",

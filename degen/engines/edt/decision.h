@@ -29,7 +29,7 @@ struct edt_terms {
   __u32 reorder;                   // of packets that skip the delay
   __u32 keep_order;                // no packet leaves before an earlier one, but for those that skip the delay
   __u32 delay_only;                // nothing but the delay is asked: no state is needed, so no lock
-  __u32 flow_mask;                 // of fq's flows where order is free; see edt_flow()
+  __u32 flow;                      // of fq, an even number: for packets in order
   __u32 origins;                   // of the next
   __u32 origin[EDT_MOST_ORIGINS];  // interfaces by which the packets came in, by index
   __s16 table[EDT_TABLE_SIZE];
@@ -60,9 +60,11 @@ struct edt_decision {
   __u32 flow;
 };
 
-// fq lets no packet of a flow go before one that it has put off already, so who overtakes needs a flow of its own.
-#define EDT_FLOW_IN_ORDER 0
+// fq lets no packet of a flow go before one that it has put off already, so who overtakes needs a flow of its own:
+// those that skip the delay this one, each packet an even number where order is free, the packets of a new impairment
+// those of the one before.
 #define EDT_FLOW_AT_ONCE 1
+#define EDT_FLOW_MASK 0x1ffff  // fq's orphan_mask
 
 // Mixes a number into one that looks random: the finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
 EDT_INLINE __u64 edt_mix(__u64 value) {
@@ -103,7 +105,7 @@ EDT_INLINE __u64 edt_jittered(const struct edt_terms* terms, __u64 due, __u64 ea
 // it that one packet is decided on at a time.
 EDT_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct edt_state* state, __u64 arrival,
                                           __u32 bytes) {
-  struct edt_decision decision = {arrival + terms->delay, EDT_PASS, EDT_FLOW_IN_ORDER};
+  struct edt_decision decision = {arrival + terms->delay, EDT_PASS, terms->flow};
   __u64 link_free = 0;
   __u64 random;
   if (terms->delay_only) return decision;
@@ -142,8 +144,7 @@ EDT_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct 
     if (decision.due < state->last_due) decision.due = state->last_due;
     state->last_due = decision.due;
   } else {
-    // Even numbers in turn: a flow each for as many packets as can wait.
-    decision.flow = (__u32)(state->packets << 1) & terms->flow_mask;
+    decision.flow = (terms->flow + (__u32)(state->packets << 1)) & EDT_FLOW_MASK;
   }
   state->packets++;
   return decision;

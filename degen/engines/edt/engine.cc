@@ -90,12 +90,14 @@ Result<void> EdtEngine::apply(const ImpairmentPlan& plan) {
   const auto links = edt::links_of(plan);
   const auto arrivals = edt::arrivals_of(plan);
   std::vector<Applied> next;
+  ++generation_;
   try {
     for (const auto& link : links) {
       std::vector<std::uint32_t> origins;
       for (const auto& origin : link.origins) origins.push_back(static_cast<std::uint32_t>(index_of(origin)));
       until_ = now() + kEdtLease;
-      next.push_back({.link = link, .programs = EdtPrograms{edt::terms_of(link, origins, draw_seed()), until_}});
+      next.push_back(
+          {.link = link, .programs = EdtPrograms{edt::terms_of(link, origins, draw_seed(), generation_), until_}});
     }
   } catch (const std::system_error& e) {
     clear();

@@ -43,6 +43,7 @@ class EdtEngine : public Engine {
   std::vector<Applied> applied_;
   std::vector<std::string> touched_;  ///< interfaces with filters of ours
   Nanoseconds until_{0};              ///< end of the lease
+  std::uint32_t generation_ = 0;      ///< of terms
 };
 
 namespace edt {

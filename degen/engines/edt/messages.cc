@@ -53,7 +53,7 @@ std::vector<std::byte> fq_message(int index, const FqQdisc& qdisc, QdiscRequest 
   message.put(TCA_FQ_FLOW_PLIMIT, qdisc.limit);
   message.put(TCA_FQ_RATE_ENABLE, std::uint32_t{0});
   message.put(TCA_FQ_BUCKETS_LOG, qdisc.buckets_log);
-  message.put(TCA_FQ_ORPHAN_MASK, qdisc.orphan_mask);
+  message.put(TCA_FQ_ORPHAN_MASK, std::uint32_t{EDT_FLOW_MASK});
   message.put(TCA_FQ_TIMER_SLACK, std::uint32_t{0});
   message.put(TCA_FQ_HORIZON, qdisc.horizon);
   message.close(options);

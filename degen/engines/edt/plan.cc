@@ -12,7 +12,8 @@ constexpr std::int64_t kLinkHeader = 14;  // netem and nfqueue count it into a p
 constexpr std::int64_t kSmallest = 60;    // bytes of a frame
 // fq's horizon ends at 2^32 us. Below this rate a queue of kMinQueue packets of 64 KiB lasts longer.
 constexpr BitRate kSlowest{20'000};
-// Flows where order is free: so many packets may overtake each other. fq makes them as they come.
+// Where order is free each packet has a flow, half of EDT_FLOW_MASK of them: as many trees, so that they are found at
+// once.
 constexpr std::uint32_t kFreeFlowsLog = 16;
 
 Nanoseconds on_link(std::int64_t bytes, BitRate rate) {
@@ -47,12 +48,7 @@ EdtLink link_of(const ImpairmentPlan& plan, const Egress& egress) {
   }
   const auto longest = direction.longest() + link.patience + std::chrono::seconds{1};
   link.fq.horizon = static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::microseconds>(longest).count());
-  // One flow for what keeps its order, one (EDT_FLOW_AT_ONCE) for what goes past it.
-  link.fq.orphan_mask = 1;
-  if (overtaking(direction)) {
-    link.fq.orphan_mask = (2U << kFreeFlowsLog) - 1;
-    link.fq.buckets_log = kFreeFlowsLog;
-  }
+  if (overtaking(direction)) link.fq.buckets_log = kFreeFlowsLog;
   return link;
 }
 
@@ -97,7 +93,8 @@ std::vector<std::string> arrivals_of(const ImpairmentPlan& plan) {
   return names;
 }
 
-edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, std::uint64_t seed) {
+edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, std::uint64_t seed,
+                   std::uint32_t generation) {
   const auto& direction = link.direction;
   edt_terms terms{};
   terms.delay = static_cast<std::uint64_t>(direction.delay.count());
@@ -115,7 +112,7 @@ edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, 
   terms.keep_order = overtaking(direction) ? 0 : 1;
   terms.delay_only = direction.jitter.count() == 0 && direction.rate.bits_per_second == 0 &&
                      direction.loss.parts == 0 && direction.reorder.parts == 0;
-  terms.flow_mask = link.fq.orphan_mask;
+  terms.flow = (generation << 1) & EDT_FLOW_MASK;
   terms.origins = static_cast<std::uint32_t>(std::min(origins.size(), std::size_t{EDT_MOST_ORIGINS}));
   std::copy_n(origins.begin(), terms.origins, terms.origin);
   std::ranges::copy(distribution_table(direction.distribution), terms.table);

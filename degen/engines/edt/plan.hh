@@ -14,7 +14,6 @@ namespace longhaul::degen {
 struct FqQdisc {
   std::uint32_t limit = 0;         ///< packets, of all flows and of each
   std::uint32_t horizon = 0;       ///< us; a packet whose delivery time is further away is dropped
-  std::uint32_t orphan_mask = 0;   ///< of a packet's hash: what is left of it is its flow
   std::uint32_t buckets_log = 10;  ///< 2^this trees of flows
   bool operator==(const FqQdisc&) const = default;
 };
@@ -41,8 +40,10 @@ std::vector<EdtLink> links_of(const ImpairmentPlan& plan);
 /// The interfaces that need the program of arrival, none twice.
 std::vector<std::string> arrivals_of(const ImpairmentPlan& plan);
 
-/// `origins`: indexes of the link's origins. `seed` fixes the random choices.
-edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, std::uint64_t seed);
+/// `origins`: indexes of the link's origins. `seed` fixes the random choices. `generation`: another one than that of
+/// the terms before, whose packets may still wait.
+edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, std::uint64_t seed,
+                   std::uint32_t generation = 0);
 
 /// Refuses a kernel (`uname -r`) without delivery times that survive forwarding: older than 5.18.
 Result<void> check_kernel(std::string_view release);
