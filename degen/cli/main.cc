@@ -19,6 +19,7 @@ constexpr auto kExamples = R"(Examples:
   degen apply --delay 5ms --delay-back 50ms --for 60s       an asymmetric WAN for a minute
   degen apply --delay 10ms --jitter 1ms --distribution normal --loss 0.1% --rate 100Mbit/s
   degen apply --engine nfqueue --delay 1ms
+  degen apply --engine edt --delay 20ms --jitter 2ms       held by the kernel, timed from arrival (docs/degen.md)
   degen show --json
 
 Delays are one-way, forward is client to server. What a client applied is cleared when the client ends, whatever ends it.)";
@@ -86,7 +87,8 @@ int run(int argc, char** argv) {
         ->capture_default_str();
   };
 
-  auto& serving = *app.add_subcommand("serve", "the service on the router; needs CAP_NET_ADMIN and CAP_NET_RAW");
+  auto& serving = *app.add_subcommand(
+      "serve", "the service on the router; needs CAP_NET_ADMIN and CAP_NET_RAW, engine edt also CAP_BPF");
   add_router(serving);
   serving.add_option("--socket", serve_options.socket, "socket for clients [RUN-DIR/degen.sock]");
   serving.add_option("--group", serve_options.group, "group that may use the socket");
@@ -104,7 +106,7 @@ int run(int argc, char** argv) {
   auto& applying = *app.add_subcommand("apply", "impair, and stay in the foreground until Ctrl-C");
   add_socket(applying);
   add_json(applying);
-  applying.add_option("--engine", apply_options.engine, fmt::format("{}", fmt::join(engine_names(), " or ")))
+  applying.add_option("--engine", apply_options.engine, fmt::format("{}", fmt::join(engine_names(), ", ")))
       ->capture_default_str();
   add_duration(
       applying, "--for", [&](Nanoseconds value) { apply_options.duration = value; }, "end after this time");

@@ -52,6 +52,10 @@ class Engine {
 
   virtual Counters counters(Way way) = 0;
 
+  /// An engine whose objects impair only while somebody renews their lease does so here. Returns after what time it is
+  /// to be called again; empty: not at all. May throw std::system_error.
+  virtual std::optional<Nanoseconds> renew() { return {}; }
+
   /// Removes what an earlier process left on these interfaces. One that makes trouble keeps none of the others.
   virtual Swept sweep(const std::vector<std::string>& interfaces) = 0;
 };

@@ -12,7 +12,7 @@ namespace longhaul::degen {
 
 /// The kernel objects of a plan, to be removed after a crash.
 struct Footprint {
-  std::vector<std::string> interfaces;  ///< whose root qdisc is degen's
+  std::vector<std::string> interfaces;  ///< whose root qdisc, or filters, are degen's
   bool table = false;                   ///< degen's nft table is there
 };
 

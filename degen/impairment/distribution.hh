@@ -1,5 +1,5 @@
-// Distributions of jitter: tables of the inverse distribution, in the form that netem takes and nfqueue draws from as
-// well, so that both engines mean the same by one name.
+// Distributions of jitter: tables of the inverse distribution, in the form that netem takes; nfqueue and edt draw from
+// them, too, so that all engines mean the same by one name.
 #pragma once
 
 #include <cstdint>

@@ -99,12 +99,21 @@ void ImpairmentController::tick(const Now& now) {
     log::warn("nothing came from {} for {} ms: its impairment is cleared", holder_->name, kLease.count());
     clear();
   }
+  if (renewal_ && now.steady >= *renewal_) {
+    try {
+      renew(now);
+    } catch (const std::exception& e) {
+      log::error("{}; the impairment is cleared", e.what());
+      clear();
+    }
+  }
   if (now.steady >= next_look_) look(now);
 }
 
 std::optional<Nanoseconds> ImpairmentController::deadline() const {
   std::optional<Nanoseconds> next;
   if (holder_) next = holder_->last_heard + kLease;
+  if (renewal_) next = std::min(next.value_or(*renewal_), *renewal_);
   if (!clean()) next = std::min(next.value_or(next_look_), next_look_);
   return next;
 }
@@ -120,6 +129,12 @@ void ImpairmentController::look(const Now& now) {
   } else if (resists_) {
     for (const auto& what : sweep_again()) log::info("removed at last: {}", what);
   }
+}
+
+void ImpairmentController::renew(const Now& now) {
+  renewal_.reset();
+  if (active_ == nullptr) return;
+  if (const auto after = active_->renew()) renewal_ = now.steady + *after;
 }
 
 Reply ImpairmentController::handle(ClientId client, const Request& request, const Now& now) {
@@ -202,6 +217,7 @@ Reply ImpairmentController::apply(ClientId client, const Request& request, const
   problem_.clear();
   next_look_ = now.steady + kLook;
   holder_ = Holder{.client = client, .name = name_of(client), .last_heard = now.steady};
+  renew(now);
   matcher_.reset();
   open_window();
   Reply reply;
@@ -228,6 +244,7 @@ Result<void> ImpairmentController::install(const ImpairmentPlan& plan, const std
 void ImpairmentController::take_away() {
   if (active_ != nullptr && !active_->clear()) resists_ = true;
   active_ = nullptr;
+  renewal_.reset();
   if (!resists_) directory_.remove(kOwnershipFile);
 }
 

@@ -48,8 +48,8 @@ class ImpairmentController {
   Reply handle(ClientId client, const Request& request, const Now& now);
   void disconnected(ClientId client);
 
-  /// Clears when the holder's lease has run out, and when something of the impairment is gone from the kernel; tries
-  /// again to remove what resisted.
+  /// Clears when the holder's lease has run out, and when something of the impairment is gone from the kernel; renews
+  /// the engine's lease; tries again to remove what resisted.
   void tick(const Now& now);
   /// When tick() is needed next; empty: not at all.
   std::optional<Nanoseconds> deadline() const;
@@ -81,6 +81,7 @@ class ImpairmentController {
   Engine* engine(std::string_view name) const;
   std::string name_of(ClientId client) const;
   Nanoseconds patience() const;
+  void renew(const Now& now);
   void close_window(const Now& now);
   void open_window();
   DirectionReport direction_report(Way way) const;
@@ -103,7 +104,8 @@ class ImpairmentController {
   std::string problem_;                 // see Report::problem
   Nanoseconds next_look_{0};            // steady
   std::function<bool(const std::string&)> mine_;
-  Counters window_forward_;  // the engine's counters when the window began
+  std::optional<Nanoseconds> renewal_;  // when the active engine wants to be renewed
+  Counters window_forward_;             // the engine's counters when the window began
   Counters window_back_;
 };
 

@@ -19,7 +19,7 @@ struct Ownership {
   std::int64_t pid = 0;
   std::string engine;
   std::string holder;
-  std::vector<std::string> interfaces;  ///< whose root qdisc is, or will be, degen's
+  std::vector<std::string> interfaces;  ///< whose root qdisc or filters are, or will be, degen's
   bool table = false;                   ///< degen's nft table is, or will be, there
 
   void add(const std::string& interface);

@@ -235,6 +235,44 @@ TEST_F(ControllerTest, ClearsWhenTheHeartbeatStops) {
   EXPECT_EQ(controller->deadline(), std::nullopt);
 }
 
+TEST_F(ControllerTest, RenewsTheEnginesLeaseWhileItIsHeld) {
+  netem.renewal = 500ms;
+  ask(1, apply_request({{"delay", 5'000'000}}));
+  EXPECT_THAT(netem.events, ElementsAre("netem apply", "netem renew"));
+  EXPECT_EQ(controller->deadline(), time + 500ms);
+  time += 499ms;
+  controller->tick(now());
+  EXPECT_EQ(netem.events.size(), 2u);
+  time += 1ms;
+  controller->tick(now());
+  EXPECT_THAT(netem.events, ElementsAre("netem apply", "netem renew", "netem renew"));
+  EXPECT_EQ(controller->deadline(), time + 500ms);
+  // Not of a holder that is silent: it is cleared instead, however late the tick.
+  time += 6s;
+  controller->tick(now());
+  EXPECT_EQ(netem.events.back(), "netem clear");
+  EXPECT_EQ(controller->deadline(), std::nullopt);
+}
+
+TEST_F(ControllerTest, AnEngineThatNeedsNoRenewalIsNotAskedAgain) {
+  ask(1, apply_request({{"delay", 5'000'000}}));
+  EXPECT_EQ(controller->deadline(), time + kLease);
+  netem.on_renew = [] { ADD_FAILURE() << "renewed"; };
+  time += 4s;
+  controller->tick(now());
+}
+
+TEST_F(ControllerTest, ALeaseThatCannotBeRenewedIsCleared) {
+  netem.renewal = 500ms;
+  ask(1, apply_request({{"delay", 5'000'000}}));
+  netem.on_renew = [] { throw std::runtime_error("the map is gone"); };
+  time += 500ms;
+  controller->tick(now());
+  EXPECT_EQ(netem.events.back(), "netem clear");
+  EXPECT_FALSE(controller->report().impaired);
+  EXPECT_FALSE(owned());
+}
+
 TEST_F(ControllerTest, AnotherClientsRequestsDoNotRenewTheLease) {
   ask(1, apply_request({{"delay", 5'000'000}}));
   time += 5s;

@@ -69,7 +69,8 @@ TEST(Faults, AreAnAxisOfTheImpairment) {
 
 TEST(Faults, AnEngineThatCannotSaysWhichCan) {
   const auto drop = make_impairment({{"faults", "count"}, {"faults_back", "drop 3"}}).value();
-  EXPECT_THAT(check_engine(drop, "netem").error().message, HasSubstr("use engine nfqueue"));
+  for (const std::string engine : {"netem", "edt"})
+    EXPECT_THAT(check_engine(drop, engine).error().message, HasSubstr("use engine nfqueue"));
   EXPECT_TRUE(check_engine(drop, "nfqueue"));
   const auto twice = make_impairment({{"faults", "none"}, {"faults_back", "duplicate 3"}}).value();
   EXPECT_THAT(check_engine(twice, "nfqueue").error().message, HasSubstr("faults_back"));

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 
+#include "degen/engines/edt/plan.hh"
 #include "degen/engines/netem/plan.hh"
 #include "degen/engines/nfqueue/plan.hh"
 #include "degen/impairment/distribution.hh"
@@ -125,11 +127,82 @@ TEST(ImpairmentPlan, NfqueueMakesOneQueueAnEgressInterface) {
             "}\n");
 }
 
+std::vector<EdtLink> links_of(const Parameters& parameters) {
+  return edt::links_of(plan_of(parameters, "edt"));
+}
+
+TEST(ImpairmentPlan, EdtHoldsPacketsWhereTheyLeaveAndNotesWhereTheyCome) {
+  const auto links = links_of({{"delay", 5'000'000}});
+  ASSERT_EQ(links.size(), 3u);
+  EXPECT_EQ(links[0].interface, "rb0");
+  EXPECT_THAT(links[0].origins, ElementsAre("ra0", "ra1"));
+  EXPECT_EQ(links[2].interface, "ra1");
+  EXPECT_THAT(links[2].origins, ElementsAre("rb0"));
+  EXPECT_EQ(links[0].fq, (FqQdisc{.limit = 4167 + kMinQueue, .horizon = 1'005'000}));
+  EXPECT_THAT(edt::arrivals_of(plan_of({{"delay", 5'000'000}}, "edt")), ElementsAre("ra0", "ra1", "rb0"));
+  // One way only: no program where the other way's packets come in.
+  const auto forward = plan_of({{"delay", 5'000'000}, {"delay_back", 0}}, "edt");
+  EXPECT_THAT(edt::arrivals_of(forward), ElementsAre("ra0", "ra1"));
+  EXPECT_THAT(planner("edt").footprint(forward).interfaces, ElementsAre("rb0", "ra0", "ra1"));
+  EXPECT_FALSE(planner("edt").footprint(forward).table);
+}
+
+TEST(ImpairmentPlan, EdtTerms) {
+  const auto links = links_of(
+      {{"delay", 10'000'000}, {"jitter", 1'000'000}, {"loss", 500'000}, {"reorder", 250'000}, {"rate", 8'000'000}});
+  const std::array<std::uint32_t, 2> origins{3, 4};
+  const auto terms = edt::terms_of(links[0], origins, 9);
+  EXPECT_EQ(terms.delay, 10'000'000u);
+  EXPECT_EQ(terms.jitter, 1'000'000u);
+  EXPECT_EQ(terms.loss, 0x80000000u);
+  EXPECT_EQ(terms.reorder, 0x40000000u);
+  EXPECT_EQ(terms.rate, 8'000'000u);
+  EXPECT_EQ(terms.seed, 9u);
+  EXPECT_EQ(terms.origins, 2u);
+  EXPECT_EQ(terms.origin[1], 4u);
+  EXPECT_EQ(terms.table[0], -8190);
+  EXPECT_FALSE(terms.delay_only);
+  EXPECT_TRUE(terms.keep_order);
+  const auto bursts = edt::terms_of(links_of({{"loss", 100'000}, {"loss_burst", 4}})[0], {}, 1);
+  EXPECT_EQ(bursts.loss, 0u);
+  EXPECT_EQ(bursts.burst_leave, 0x40000000u);
+  EXPECT_FALSE(bursts.delay_only);
+  EXPECT_TRUE(edt::terms_of(links_of({{"delay", 1'000}})[0], {}, 1).delay_only);
+}
+
+TEST(ImpairmentPlan, FqHoldsWhatIsAskedOfEdt) {
+  // Longer than the longest delay, a full queue included.
+  EXPECT_EQ(links_of({{"delay", 10'000'000'000}})[0].fq.horizon, 11'000'000u);
+  EXPECT_EQ(links_of({{"delay", 10'000'000'000}})[0].fq.limit, kMaxQueue);
+  const auto slow = links_of({{"delay", 1'000'000}, {"rate", 20'000}})[0];
+  EXPECT_EQ(slow.patience, Nanoseconds{std::int64_t{1514} * 8 * (1 + 1 + kMinQueue) * 50'000} - 1ms);
+  EXPECT_GT(std::chrono::microseconds{slow.fq.horizon}, slow.patience + 1ms);
+  // Smaller packets than full ones fit into the time of the link's queue, too.
+  EXPECT_EQ(slow.fq.limit, (1 + 1 + kMinQueue) * 26);
+  // A flow for each packet, where they may overtake each other.
+  const auto free = links_of({{"delay", 5'000'000}, {"jitter", 1'000'000}, {"jitter_order", "free"}})[0];
+  EXPECT_EQ(free.fq.buckets_log, 16u);
+  EXPECT_FALSE(edt::terms_of(free, {}, 1).keep_order);
+}
+
+TEST(ImpairmentPlan, EdtNeedsAKernelThatKeepsDeliveryTimes) {
+  for (const auto* release : {"5.18.0", "6.1.0-44-amd64", "6.12.43", "10.0", "strange"})
+    EXPECT_TRUE(edt::check_kernel(release)) << release;
+  for (const auto* release : {"5.17.9", "5.10.0-33-amd64", "4.19.0"})
+    EXPECT_THAT(edt::check_kernel(release).error().message, testing::AllOf(HasSubstr("5.18"), HasSubstr(release)));
+}
+
 TEST(ImpairmentPlan, RefusesWhatAnEngineCannotDoByName) {
   const auto duplicate = make_impairment({{"duplicate_back", 10}}).value();
   EXPECT_TRUE(check_engine(duplicate, "netem"));
   EXPECT_THAT(check_engine(duplicate, "nfqueue").error().message,
               testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("nfqueue")));
+  EXPECT_THAT(check_engine(duplicate, "edt").error().message,
+              testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("edt"), HasSubstr("use engine netem")));
+  const auto slow = make_impairment({{"rate", 19'000}}).value();
+  EXPECT_TRUE(check_engine(slow, "netem"));
+  EXPECT_THAT(check_engine(slow, "edt").error().message,
+              testing::AllOf(HasSubstr("rate"), HasSubstr("edt"), HasSubstr("20")));
   EXPECT_THAT(plan_for({}, "netmen", kSides, {}).error().message, HasSubstr("did you mean 'netem'"));
 }
 

@@ -7,18 +7,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/degen/hex.hh"
+
 namespace longhaul::degen {
 namespace {
 
+using test::hex;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
-
-std::string hex(const std::vector<std::byte>& bytes) {
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    text += fmt::format("{:02x}{}", static_cast<unsigned>(bytes[i]), i % 4 == 3 ? (i % 16 == 15 ? "\n" : " ") : "");
-  return text;
-}
 
 // Little-endian machine. What the kernel makes of such messages was read back with `tc qdisc show` in the lab.
 TEST(QdiscMessage, DelayAlone) {
@@ -77,14 +73,14 @@ TEST(QdiscMessage, JitterBringsItsTable) {
 }
 
 TEST(QdiscMessage, DeletionNamesOurHandle) {
-  EXPECT_EQ(hex(delete_message(5)),
+  EXPECT_EQ(hex(delete_root_message(5)),
             "24000000 25000000 00000000 00000000\n"
             "00000000 05000000 00006ede ffffffff\n"
             "00000000 ");
 }
 
 TEST(QdiscMessage, DumpAsksForAll) {
-  EXPECT_EQ(hex(dump_message()),
+  EXPECT_EQ(hex(dump_qdiscs_message()),
             "24000000 26000003 00000000 00000000\n"
             "00000000 00000000 00000000 00000000\n"
             "00000000 ");
@@ -92,7 +88,7 @@ TEST(QdiscMessage, DumpAsksForAll) {
 
 // An answer of the kernel, built by hand.
 std::vector<std::byte> answer(std::uint32_t handle, const std::string& kind, std::uint32_t drops) {
-  auto bytes = delete_message(3);
+  auto bytes = delete_root_message(3);
   const auto append = [&](const void* data, std::size_t size) {
     const auto* begin = static_cast<const std::byte*>(data);
     bytes.insert(bytes.end(), begin, begin + size);
@@ -128,7 +124,7 @@ TEST(QdiscMessage, ReadsWhatTheKernelAnswers) {
   EXPECT_EQ(facts->handle, 0x80010000u);
   EXPECT_EQ(facts->drops, 17u);
   EXPECT_EQ(facts->queued, 4u);
-  EXPECT_FALSE(parse(delete_message(3)));  // RTM_DELQDISC: no description
+  EXPECT_FALSE(parse(delete_root_message(3)));  // RTM_DELQDISC: no description
   auto truncated = answer(0, "pfifo", 0);
   reinterpret_cast<nlmsghdr*>(truncated.data())->nlmsg_len = sizeof(nlmsghdr) + 4;
   EXPECT_FALSE(parse(truncated));

@@ -5,18 +5,13 @@
 #include <cstring>
 
 #include "degen/engines/nfqueue/engine.hh"
+#include "tests/degen/hex.hh"
 
 namespace longhaul::degen {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string hex(const std::vector<std::byte>& bytes) {
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    text += fmt::format("{:02x}{}", static_cast<unsigned>(bytes[i]), i % 4 == 3 ? (i % 16 == 15 ? "\n" : " ") : "");
-  return text;
-}
+using test::hex;
 
 // Golden bytes: struct nlmsghdr (native, little-endian here), nfgenmsg with the queue in network order, attributes.
 TEST(QueueMessage, Bind) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Log {
   std::vector<std::string> swept;  ///< the interfaces that it was given
   Counters counters;
   std::function<void()> on_apply;
+  std::optional<Nanoseconds> renewal;  ///< renew() asks to be called again after this
+  std::function<void()> on_renew;
 };
 
 class RecordingEngine : public Engine {
@@ -46,6 +49,11 @@ class RecordingEngine : public Engine {
   }
   std::optional<std::string> missing() override { return log_.missing; }
   Counters counters(Way) override { return log_.counters; }
+  std::optional<Nanoseconds> renew() override {
+    if (log_.renewal) log_.events.push_back(name_ + " renew");
+    if (log_.on_renew) log_.on_renew();
+    return log_.renewal;
+  }
   Swept sweep(const std::vector<std::string>& interfaces) override {
     log_.swept = interfaces;
     if (log_.resists) return {.removed = {}, .clean = false};

@@ -14,7 +14,7 @@ constexpr const char* kDeath = R"(
 until degen show >/dev/null 2>&1; do sleep 0.1; done
 degen apply --engine {engine} --delay 20ms --for 60s >/tmp/death.log 2>&1 &
 until degen show | grep -q 'held by'; do sleep 0.1; done
-impaired() {{ tc qdisc show | grep -q netem || nft list tables | grep -q degen; }}
+impaired() {{ tc qdisc show | grep -q ' de6e:' || nft list tables | grep -q degen; }}
 impaired || exit 3
 p=$(pgrep -f '^degen serve ')
 kill -{signal} $p
@@ -24,10 +24,11 @@ echo "$i"
 )";
 
 TEST_F(CompactLab, TwentyDeathsOfDegenLeaveAnUnimpairedRouter) {
+  constexpr const char* engines[] = {"netem", "nfqueue", "edt"};
   int slowest_kill = 0;
   for (int i = 0; i < 20; ++i) {
     const bool hangs = i % 5 == 4;
-    const auto script = fmt::format(kDeath, fmt::arg("engine", i % 2 == 0 ? "netem" : "nfqueue"),
+    const auto script = fmt::format(kDeath, fmt::arg("engine", engines[i % 3]),
                                     fmt::arg("signal", hangs ? "STOP" : "KILL"));
     const auto took = lab().must("router", script);
     ASSERT_FALSE(took.empty());

@@ -11,6 +11,11 @@ namespace {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
+// No engine's object is in the router.
+constexpr const char* kNothingLeft =
+    "! { tc qdisc show; nft list tables; for i in $(ls /sys/class/net); do tc filter show dev $i ingress; "
+    "tc filter show dev $i egress; done; } | grep -E 'netem|qdisc fq |clsact|degen'";
+
 TEST_F(CompactLab, StatusTellsOfIt) {
   const auto status = longhaul({"lab", "status", "--json"});
   EXPECT_EQ(status.code, 0) << status.err;
@@ -185,10 +190,10 @@ TEST_F(CompactLab, WrongDevicesAreNamedWithWhatThereIs) {
 // As a campaign does (orchestrator/run/wan.cc): the loop is closed in a few rounds, in each of which degen learns how
 // late its engine is here. A stall of the host spoils one of them and is unlearnt in the next few; a campaign tries a
 // refused run up to 24 times.
-TEST_F(CompactLab, DelayIsAchievedByBothEngines) {
+TEST_F(CompactLab, DelayIsAchievedByEveryEngine) {
   constexpr int kRounds = 12;
   lab().must("client", "/tmp/degen_traffic probe $LONGHAUL_ADDR $LONGHAUL_PEER 60; true");
-  for (const std::string engine : {"netem", "nfqueue"}) {
+  for (const std::string engine : {"netem", "nfqueue", "edt"}) {
     for (const std::int64_t delay_ms : {1, 20}) {
       const auto options = "--engine " + engine + " --delay " + std::to_string(delay_ms) + "ms";
       const auto asked = static_cast<double>(delay_ms) * 1e6;
@@ -211,7 +216,7 @@ TEST_F(CompactLab, DelayIsAchievedByBothEngines) {
 
 // The sender stays on one processor: one that moves overtakes its own packets before they reach the router.
 TEST_F(CompactLab, TenThousandPacketsPassInOrder) {
-  for (const std::string engine : {"netem", "nfqueue"}) {
+  for (const std::string engine : {"netem", "nfqueue", "edt"}) {
     for (const std::string delay : {"1ms", "100ms"}) {
       applied("--engine " + engine + " --delay " + delay, 1);
       const auto out =
@@ -229,11 +234,10 @@ TEST_F(CompactLab, TenThousandPacketsPassInOrder) {
 }
 
 TEST_F(CompactLab, KillingDegenLeavesAnUnimpairedRouter) {
-  for (const std::string engine : {"netem", "nfqueue"}) {
+  for (const std::string engine : {"netem", "nfqueue", "edt"}) {
     applied("--delay 20ms --engine " + engine, 1);
     ASSERT_TRUE(lab().signal("router", "KILL", "degen serve "));
-    lab().must("router", wait_until("! tc qdisc show | grep -q netem") + "! tc qdisc show | grep netem");
-    lab().must("router", wait_until("! nft list tables | grep -q degen") + "! nft list tables | grep degen");
+    lab().must("router", wait_until(kNothingLeft) + kNothingLeft);
     lab().must("router", wait_until("degen show >/dev/null 2>&1"));  // the next one, which its supervisor starts
     EXPECT_NE(lab().must("router", "degen show").find("nothing is applied"), std::string::npos);
   }
@@ -242,7 +246,26 @@ TEST_F(CompactLab, KillingDegenLeavesAnUnimpairedRouter) {
 TEST_F(CompactLab, ALostClientLeavesAnUnimpairedRouter) {
   applied("--delay 20ms", 1);
   ASSERT_TRUE(lab().signal("router", "KILL", "degen apply "));
-  lab().must("router", wait_until("! tc qdisc show | grep -q netem") + "! tc qdisc show | grep netem");
+  lab().must("router", wait_until(kNothingLeft) + kNothingLeft);
+}
+
+// A degen that hangs renews nothing: the programs themselves stop, within their lease of 2 s, and go on when it does.
+TEST_F(CompactLab, AStoppedDegenImpairsNoLongerThanItsLease) {
+  applied("--delay 200ms --engine edt", 1);
+  const auto round_trip = [&] {
+    const auto out = lab().must("client", "ping -q -c 1 -I $LONGHAUL_ADDR $LONGHAUL_PEER");
+    const std::string head = "rtt min/avg/max/mdev = ";
+    return std::stod(out.substr(out.find(head) + head.size()));  // ms
+  };
+  EXPECT_GE(round_trip(), 400);
+  ASSERT_TRUE(lab().signal("router", "STOP", "degen serve "));
+  lab().must("router", "sleep 2.5");
+  EXPECT_LT(round_trip(), 100);
+  ASSERT_TRUE(lab().signal("router", "CONT", "degen serve "));
+  EXPECT_NE(lab().must("router", "degen show").find("held by"), std::string::npos);
+  EXPECT_GE(round_trip(), 400);
+  clear();
+  lab().must("router", wait_until(kNothingLeft) + kNothingLeft);
 }
 
 TEST_F(CompactLab, ForeignQdiscsAreNamedAndLeftAlone) {
@@ -253,6 +276,58 @@ TEST_F(CompactLab, ForeignQdiscsAreNamedAndLeftAlone) {
   EXPECT_NE(refused.err.find("tbf"), std::string::npos) << refused.err;
   EXPECT_NE(lab().must("router", "tc qdisc show dev rb0").find("tbf 77:"), std::string::npos);
   lab().must("router", "tc qdisc del dev rb0 root");
+}
+
+// Engine edt shares clsact with others' filters and takes only its own away; what leaves no room is named.
+TEST_F(CompactLab, ForeignFiltersStayAndStillSeePackets) {
+  const auto foreign = [&] {
+    const auto out = lab().must("router", "tc -s filter show dev ra0 ingress pref 200");
+    const auto at = out.find(" pkt", out.find("Sent "));
+    return std::stoi(out.substr(out.rfind(' ', at - 1)));
+  };
+  lab().must("router", "tc qdisc add dev ra0 clsact; tc filter add dev ra0 ingress pref 200 matchall action gact pipe");
+  applied("--delay 5ms --engine edt", 5);
+  const auto before = foreign();
+  lab().must("client", "ping -q -c 3 -i 0.01 -I $LONGHAUL_ADDR $LONGHAUL_PEER");
+  EXPECT_GE(foreign(), before + 3);
+  ASSERT_TRUE(lab().signal("router", "KILL", "degen serve "));
+  lab().must("router", wait_until("degen show >/dev/null 2>&1"));
+  const auto left =
+      lab().must("router", "tc qdisc show; tc filter show dev ra0 ingress; tc filter show dev rb0 ingress");
+  EXPECT_NE(left.find("clsact"), std::string::npos) << left;
+  EXPECT_NE(left.find("pref 200 matchall"), std::string::npos) << left;
+  EXPECT_EQ(left.find("degen"), std::string::npos) << left;
+  EXPECT_EQ(left.find("qdisc fq "), std::string::npos) << left;
+  EXPECT_EQ(left.find("clsact", left.find("clsact") + 1), std::string::npos) << "one is left: " << left;
+  lab().must("router", "tc qdisc del dev ra0 clsact; tc qdisc add dev ra0 ingress");
+  const auto refused = lab().on("router", "degen apply --delay 1ms --engine edt --for 1s");
+  EXPECT_EQ(refused.code, 2) << refused.err;
+  EXPECT_NE(refused.err.find("ra0: a qdisc ingress"), std::string::npos) << refused.err;
+  lab().must("router", "tc qdisc del dev ra0 ingress; " + std::string{kNothingLeft});
+}
+
+// What packaging/systemd/degen.service gives it, and not one more.
+TEST_F(CompactLab, DegenDoesWithThreeCapabilities) {
+  const auto with = [](const std::string& capabilities, const std::string& engine) {
+    const auto sets = "--bounding-set -all," + capabilities + " --inh-caps -all," + capabilities +
+                      " --ambient-caps -all," + capabilities;
+    return lab().on(
+        "router",
+        "rm -rf /tmp/run; mkdir /tmp/run; chown 1000 /tmp/run\n"
+        "setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs " +
+            sets +
+            " degen serve --run-dir /tmp/run --client-side ra0,ra1 --server-side rb0,rb1 2>/tmp/serve.log & p=$!\n" +
+            wait_until("[ -S /tmp/run/degen.sock ]") + "degen apply --socket /tmp/run/degen.sock --engine " + engine +
+            " --delay 5ms --jitter 1ms --loss 1% --rate 10Mbit/s --for 200ms; e=$?; kill $p; wait $p; exit $e");
+  };
+  for (const std::string engine : {"netem", "nfqueue", "edt"}) {
+    const auto done = with("+net_admin,+net_raw,+bpf", engine);
+    EXPECT_EQ(done.code, 0) << engine << ": " << done.err;
+  }
+  const auto refused = with("+net_admin,+net_raw", "edt");
+  EXPECT_NE(refused.code, 0);
+  EXPECT_NE(refused.err.find("CAP_BPF"), std::string::npos) << refused.err;
+  lab().must("router", kNothingLeft);
 }
 
 TEST_F(CompactLab, MemoryThatCannotBeRegisteredIsSaidAtBothEnds) {

@@ -19,26 +19,26 @@ constexpr const char* kCampaign = R"(name: impairments
 experiments:
   - workload: packets
     series: [{transport: tcp, rival: rxe}]
-    axes: {engine: [netem, nfqueue]}
+    axes: {engine: [netem, nfqueue, edt]}
     fixed: {delay: 5ms, delay_back: 1ms, interval: 100us, duration: 400ms}
   - workload: packets
     series: [{transport: tcp, rival: rxe}]
-    axes: {engine: [netem, nfqueue], loss_burst: [1, 4]}
+    axes: {engine: [netem, nfqueue, edt], loss_burst: [1, 4]}
     fixed: {delay: 1ms, loss: 5%, interval: 100us, duration: 400ms}
   - workload: packets
     series: [{transport: tcp, rival: rxe}]
-    axes: {engine: [netem, nfqueue]}
+    axes: {engine: [netem, nfqueue, edt]}
     fixed: {delay: 5ms, reorder: 10%, interval: 100us, duration: 400ms}
   - workload: packets
     series: [{transport: tcp, rival: rxe}]
-    axes: {engine: [netem, nfqueue]}
+    axes: {engine: [netem, nfqueue, edt]}
     fixed: {delay: 5ms, jitter: 2ms, jitter_order: free, interval: 100us, duration: 400ms}
   - workload: packets
     series: [{transport: tcp, rival: rxe}]
     fixed: {delay: 1ms, duplicate: 5%, interval: 100us, duration: 400ms}
   - workload: throughput
     series: [{transport: tcp, rival: rxe}]
-    axes: {engine: [netem, nfqueue]}
+    axes: {engine: [netem, nfqueue, edt]}
     fixed: {delay: 1ms, rate: 20Mbit/s, duration: 400ms}
 repeat: {min: 1, max: 1}
 )";
@@ -55,7 +55,7 @@ class Impairments : public ::testing::Test {
     const auto store = results::Store::open(out, results::OpenMode::read);
     ASSERT_TRUE(store);
     runs_ = store->runs().value();
-    ASSERT_EQ(runs_.size(), 2U + 4U + 2U + 2U + 1U + 2U);
+    ASSERT_EQ(runs_.size(), 3U + 6U + 3U + 3U + 1U + 3U);
   }
   static void TearDownTestSuite() { directory_.reset(); }
 
@@ -90,7 +90,7 @@ class Impairments : public ::testing::Test {
 
 TEST_F(Impairments, EachWayHasItsOwnDelay) {
   const auto runs = with("delay_back");
-  ASSERT_EQ(runs.size(), 2U);
+  ASSERT_EQ(runs.size(), 3U);
   for (const auto* run : runs) {
     ASSERT_TRUE(run->path);
     EXPECT_NEAR(static_cast<double>(run->path->forward.achieved), 5e6, kLate) << name(*run);
@@ -101,7 +101,7 @@ TEST_F(Impairments, EachWayHasItsOwnDelay) {
 
 TEST_F(Impairments, LossesAreAsManyAndComeInBurstsOfTheLengthAsked) {
   const auto runs = with("loss");
-  ASSERT_EQ(runs.size(), 4U);
+  ASSERT_EQ(runs.size(), 6U);
   for (const auto* run : runs) {
     const auto burst = static_cast<double>(integer_of(run->parameters, "loss_burst", 1));
     // Of the Gilbert model: losses in a row are geometric, and the share scatters with their length.
@@ -116,13 +116,13 @@ TEST_F(Impairments, LossesAreAsManyAndComeInBurstsOfTheLengthAsked) {
 
 TEST_F(Impairments, AsManyOvertakeAsAsked) {
   const auto runs = with("reorder");
-  ASSERT_EQ(runs.size(), 2U);
+  ASSERT_EQ(runs.size(), 3U);
   for (const auto* run : runs) EXPECT_NEAR(metric(*run, "reordered"), 0.10, bound(0.10)) << name(*run);
 }
 
 TEST_F(Impairments, JitterSpreadsTheDelay) {
   const auto runs = with("jitter");
-  ASSERT_EQ(runs.size(), 2U);
+  ASSERT_EQ(runs.size(), 3U);
   // Uniform in 5 ms +- 2 ms: half of them within 2 ms.
   for (const auto* run : runs) EXPECT_NEAR(metric(*run, "spread"), 2e6, 0.15e6) << name(*run);
 }
@@ -135,7 +135,7 @@ TEST_F(Impairments, AsManyAreDoubledAsAsked) {
 
 TEST_F(Impairments, NoMoreGetsThroughThanTheRate) {
   const auto runs = with("rate");
-  ASSERT_EQ(runs.size(), 2U);
+  ASSERT_EQ(runs.size(), 3U);
   // Payload of a full frame: 1448 of 1514 bytes with TCP's time stamps.
   for (const auto* run : runs) EXPECT_NEAR(metric(*run, "throughput"), 20e6 * 1448 / 1514, 0.05 * 20e6) << name(*run);
 }

@@ -145,7 +145,7 @@ TEST_F(Systems, WhatWasMadeIsFitForUse) {
   const auto agent = lab_->must("client", "u=longhaul-agent; " + capabilities);
   EXPECT_THAT(agent, HasSubstr("CapEff:\t0000000000000000"));
   EXPECT_THAT(agent, ::testing::Not(HasSubstr("Uid:\t0")));
-  EXPECT_THAT(lab_->must("router", "u=degen; " + capabilities), HasSubstr("CapEff:\t0000000000003000"));
+  EXPECT_THAT(lab_->must("router", "u=degen; " + capabilities), HasSubstr("CapEff:\t0000008000003000"));
   // What full netfilter queues drop is told to degen's user, too.
   lab_->must("router", "setpriv --reuid degen --regid degen --clear-groups cat /proc/net/netfilter/nfnetlink_queue");
 }

@@ -1,13 +1,12 @@
 // Engine netem: the kernel's network emulator as root qdisc of the interfaces by which packets leave the router.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "degen/engines/engine.hh"
-#include "degen/engines/netem/netlink.hh"
 #include "degen/engines/netem/qdisc_message.hh"
+#include "degen/engines/tc/root_qdiscs.hh"
 
 namespace longhaul::degen {
 
@@ -25,12 +24,7 @@ class NetemEngine : public Engine {
   Swept sweep(const std::vector<std::string>& interfaces) override;
 
  private:
-  enum class Removal { removed, absent, failed };
-  std::map<int, QdiscFacts> roots();
-  /// Logs what fails.
-  Removal remove(const std::string& interface) noexcept;
-
-  RouteSocket socket_;
+  RootQdiscs roots_;
   std::vector<NetemQdisc> applied_;
 };
 

@@ -5,9 +5,6 @@
 
 namespace longhaul::degen {
 
-/// The major number of degen's qdiscs, by which a later process knows them.
-inline constexpr std::uint16_t kOwnHandle = 0xDE6E;
-
 /// Parameters of the root qdisc of one interface, in the kernel's units (struct tc_netem_qopt and beyond).
 struct NetemQdisc {
   std::string interface;

@@ -1,2 +1,2 @@
-set(sources netlink.cc qdisc_message.cc)
-set(libs PkgConfig::nl)
+set(sources qdisc_message.cc)
+set(libs "")

@@ -1,4 +1,4 @@
-#include "degen/engines/netem/netlink.hh"
+#include "degen/engines/tc/netlink.hh"
 
 #include <netlink/errno.h>
 #include <netlink/handlers.h>
@@ -64,8 +64,8 @@ void RouteSocket::dump(std::span<const std::byte> message, const std::function<v
   send(message);
   const int result = nl_recvmsgs_default(socket_.get());
   nl_socket_modify_cb(socket_.get(), NL_CB_VALID, NL_CB_DEFAULT, nullptr, nullptr);
-  if (error != 0) throw_errno("list the qdiscs", error);
-  if (result < 0) throw_libnl("list the qdiscs", result);
+  if (error != 0) throw_errno("list what controls the traffic", error);
+  if (result < 0) throw_libnl("list what controls the traffic", result);
 }
 
 }  // namespace longhaul::degen

@@ -1,0 +1,153 @@
+// What engine edt decides about a packet. In C, because two compilers read it: clang for the kernel (programs.bpf.c),
+// and g++ for the engine and its tests. Times are ns of CLOCK_MONOTONIC, probabilities shares of 2^32 - 1.
+//
+// The same words mean the same as in engine nfqueue's Scheduler: first losses, then a full queue, then packets that
+// skip the delay, then the link's rate, the delay and its jitter. A packet's delay counts from its own arrival.
+#ifndef LONGHAUL_DEGEN_EDT_DECISION_H
+#define LONGHAUL_DEGEN_EDT_DECISION_H
+
+#include <linux/bpf.h>
+
+#define EDT_TABLE_SIZE 4096   // of a distribution (degen/impairment/distribution.hh), a power of two
+#define EDT_TABLE_SCALE 8192  // a value of this is one jitter
+#define EDT_MOST_ORIGINS 32   // kMaxInterfaces of degen/impairment/plan.hh
+#define EDT_NS_PER_SECOND 1000000000ULL
+
+// Everywhere: the kernel runs one program, and no function is called while it holds a lock.
+#define EDT_INLINE static inline __attribute__((always_inline))
+
+// What is asked of the packets that leave by one interface. Written once, before the program is attached.
+struct edt_terms {
+  __u64 delay;
+  __u64 jitter;                    // at most 10^9
+  __u64 rate;                      // bit/s; 0: unlimited
+  __u64 patience;                  // with a rate: a packet that would be held for longer finds the queue full
+  __u64 seed;                      // of all that is random
+  __u32 loss;                      // of each packet; unused where losses come in bursts
+  __u32 burst_enter;               // Gilbert model, a packet: good -> bad
+  __u32 burst_leave;               // bad -> good; 0: losses are independent
+  __u32 reorder;                   // of packets that skip the delay
+  __u32 keep_order;                // no packet leaves before an earlier one, but for those that skip the delay
+  __u32 delay_only;                // nothing but the delay is asked: no state is needed, so no lock
+  __u32 flow;                      // of fq, an even number: for packets in order
+  __u32 origins;                   // of the next
+  __u32 origin[EDT_MOST_ORIGINS];  // interfaces by which the packets came in, by index
+  __s16 table[EDT_TABLE_SIZE];
+};
+
+// What packets leave behind for those after them. Zero at the start.
+struct edt_state {
+  __u64 packets;
+  __u64 link_free;  // when the link has sent all that wait for it
+  __u64 last_due;
+  __u64 lost;        // asked losses
+  __u64 overflowed;  // found the queue of the link full
+  __u64 bad;         // state of the Gilbert model
+};
+
+// As it lies in a map.
+struct edt_link {
+  struct bpf_spin_lock lock;
+  __u32 unused;
+  struct edt_state state;
+};
+
+enum edt_fate { EDT_PASS, EDT_LOSE, EDT_OVERFLOW };
+
+struct edt_decision {
+  __u64 due;
+  enum edt_fate fate;
+  __u32 flow;
+};
+
+// fq lets no packet of a flow go before one that it has put off already, so who overtakes needs a flow of its own:
+// those that skip the delay this one, each packet an even number where order is free, the packets of a new impairment
+// those of the one before.
+#define EDT_FLOW_AT_ONCE 1
+#define EDT_FLOW_MASK 0x1ffff  // fq's orphan_mask
+
+// Mixes a number into one that looks random: the finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+EDT_INLINE __u64 edt_mix(__u64 value) {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
+  return value ^ (value >> 31);
+}
+
+// Two draws of 32 bits for the packet with this number: from seed and number alone, so the same seed loses the same
+// packets.
+EDT_INLINE __u64 edt_random(__u64 seed, __u64 packet, __u64 which) {
+  return edt_mix(seed + (2 * packet + which + 1) * 0x9e3779b97f4a7c15ULL);
+}
+
+EDT_INLINE int edt_chance(__u32 probability, __u32 random) {
+  return probability > 0 && random <= probability;
+}
+
+// The state changes after the packet, so that a burst has a mean length of 1 / leave.
+EDT_INLINE int edt_lose(const struct edt_terms* terms, struct edt_state* state, __u32 random) {
+  int bad;
+  if (terms->burst_leave == 0) return edt_chance(terms->loss, random);
+  bad = state->bad != 0;
+  if (edt_chance(bad ? terms->burst_leave : terms->burst_enter, random)) state->bad = !bad;
+  return bad;
+}
+
+// Where a jittered packet is due: `due` and a draw from the table, at least `earliest`.
+EDT_INLINE __u64 edt_jittered(const struct edt_terms* terms, __u64 due, __u64 earliest, __u32 random) {
+  const __s64 value = terms->table[random & (EDT_TABLE_SIZE - 1)];
+  // The kernel's machine divides unsigned numbers only; towards zero, as draw_deviation() does.
+  const __u64 size = terms->jitter * (__u64)(value < 0 ? -value : value) / EDT_TABLE_SCALE;
+  if (value >= 0) return due + size;
+  return due < earliest + size ? earliest : due - size;
+}
+
+// Of a packet of `bytes` on the link that arrived at `arrival`. Where more than the delay is asked, the caller sees to
+// it that one packet is decided on at a time.
+EDT_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct edt_state* state, __u64 arrival,
+                                          __u32 bytes) {
+  struct edt_decision decision = {arrival + terms->delay, EDT_PASS, terms->flow};
+  __u64 link_free = 0;
+  __u64 random;
+  if (terms->delay_only) return decision;
+
+  random = edt_random(terms->seed, state->packets, 0);
+  if (edt_lose(terms, state, (__u32)random)) {
+    state->packets++;
+    state->lost++;
+    decision.fate = EDT_LOSE;
+    return decision;
+  }
+  if (terms->rate > 0) {
+    // On the link one after the other; then the delay of the distance, for each on its own.
+    link_free =
+        (state->link_free > arrival ? state->link_free : arrival) + (__u64)bytes * 8 * EDT_NS_PER_SECOND / terms->rate;
+    if (link_free - arrival > terms->patience) {
+      state->packets++;
+      state->overflowed++;
+      decision.fate = EDT_OVERFLOW;
+      return decision;
+    }
+  }
+  if (edt_chance(terms->reorder, (__u32)(random >> 32))) {
+    state->packets++;
+    decision.due = arrival;
+    decision.flow = EDT_FLOW_AT_ONCE;
+    return decision;
+  }
+  if (terms->rate > 0) {
+    state->link_free = link_free;
+    decision.due = link_free + terms->delay;
+  }
+  if (terms->jitter > 0)
+    decision.due = edt_jittered(terms, decision.due, arrival, (__u32)edt_random(terms->seed, state->packets, 1));
+  if (terms->keep_order) {
+    if (decision.due < state->last_due) decision.due = state->last_due;
+    state->last_due = decision.due;
+  } else {
+    decision.flow = (terms->flow + (__u32)(state->packets << 1)) & EDT_FLOW_MASK;
+  }
+  state->packets++;
+  return decision;
+}
+
+#endif

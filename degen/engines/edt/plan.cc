@@ -1,0 +1,139 @@
+#include "degen/engines/edt/plan.hh"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "degen/impairment/distribution.hh"
+
+namespace longhaul::degen::edt {
+namespace {
+
+constexpr std::int64_t kLinkHeader = 14;  // netem and nfqueue count it into a packet's time on the link, too
+constexpr std::int64_t kSmallest = 60;    // bytes of a frame
+// fq's horizon ends at 2^32 us. Below this rate a queue of kMinQueue packets of 64 KiB lasts longer.
+constexpr BitRate kSlowest{20'000};
+// Where order is free each packet has a flow, half of EDT_FLOW_MASK of them: as many trees, so that they are found at
+// once.
+constexpr std::uint32_t kFreeFlowsLog = 16;
+
+Nanoseconds on_link(std::int64_t bytes, BitRate rate) {
+  return Nanoseconds{
+      static_cast<std::int64_t>(static_cast<double>(bytes) * 8e9 / static_cast<double>(rate.bits_per_second))};
+}
+
+std::int64_t mtu_of(const ImpairmentPlan& plan, const Egress& egress) {
+  for (const auto& interface : plan.sides.egress(egress.way))
+    if (interface.name == egress.interface) return interface.mtu;
+  return Interface{}.mtu;
+}
+
+bool overtaking(const Direction& direction) {
+  return direction.jitter.count() > 0 && !direction.keep_order;
+}
+
+EdtLink link_of(const ImpairmentPlan& plan, const Egress& egress) {
+  const auto& direction = egress.direction;
+  EdtLink link{.interface = egress.interface, .way = egress.way, .origins = {}, .direction = direction};
+  for (const auto& interface : plan.sides.ingress(egress.way)) link.origins.push_back(interface.name);
+  link.fq.limit = egress.limit;
+  if (direction.rate.bits_per_second > 0) {
+    // fq's length is no use here: a packet that it drops would have taken its time on the link. So the program drops,
+    // by the time that the queue's packets take if they are full; what of smaller ones fits into that time must fit
+    // into fq.
+    const auto frame = mtu_of(plan, egress) + kLinkHeader;
+    const auto whole = on_link(frame * egress.limit, direction.rate) - direction.delay;
+    link.patience = std::max(whole, on_link(frame * kMinQueue, direction.rate));
+    link.fq.limit =
+        static_cast<std::uint32_t>(std::min<std::int64_t>(egress.limit * (frame / kSmallest + 1), kMaxQueue));
+  }
+  const auto longest = direction.longest() + link.patience + std::chrono::seconds{1};
+  link.fq.horizon = static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::microseconds>(longest).count());
+  if (overtaking(direction)) link.fq.buckets_log = kFreeFlowsLog;
+  return link;
+}
+
+Result<void> check(const Impairment& impairment) {
+  for (const auto way : {Way::forward, Way::back}) {
+    const auto& direction = impairment.way(way);
+    const auto* suffix = way == Way::forward ? "" : "_back";
+    if (direction.duplicate.parts > 0)
+      return refuse("duplicate{}: engine edt decides on packets, it cannot make any; use engine netem", suffix);
+    if (!direction.faults.none())
+      return refuse("faults{}: engine edt does not number packets; use engine nfqueue", suffix);
+    if (direction.rate.bits_per_second > 0 && direction.rate.bits_per_second < kSlowest.bits_per_second)
+      return refuse(
+          "rate{}: {} is less than the {} of engine edt: a full queue would last longer than fq holds a packet (71 "
+          "minutes); use engine netem or nfqueue",
+          suffix, format_quantity(Kind::rate, direction.rate.bits_per_second),
+          format_quantity(Kind::rate, kSlowest.bits_per_second));
+  }
+  return {};
+}
+
+Footprint footprint(const ImpairmentPlan& plan) {
+  Footprint footprint;
+  for (const auto& egress : plan.egresses) footprint.interfaces.push_back(egress.interface);
+  for (auto& name : arrivals_of(plan))
+    if (std::find(footprint.interfaces.begin(), footprint.interfaces.end(), name) == footprint.interfaces.end())
+      footprint.interfaces.push_back(std::move(name));
+  return footprint;
+}
+
+}  // namespace
+
+std::vector<EdtLink> links_of(const ImpairmentPlan& plan) {
+  std::vector<EdtLink> links;
+  for (const auto& egress : plan.egresses) links.push_back(link_of(plan, egress));
+  return links;
+}
+
+std::vector<std::string> arrivals_of(const ImpairmentPlan& plan) {
+  std::vector<std::string> names;
+  for (const auto& egress : plan.egresses)
+    for (const auto& interface : plan.sides.ingress(egress.way))
+      if (std::find(names.begin(), names.end(), interface.name) == names.end()) names.push_back(interface.name);
+  return names;
+}
+
+edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, std::uint64_t seed,
+                   std::uint32_t generation) {
+  const auto& direction = link.direction;
+  edt_terms terms{};
+  terms.delay = static_cast<std::uint64_t>(direction.delay.count());
+  terms.jitter = static_cast<std::uint64_t>(direction.jitter.count());
+  terms.rate = static_cast<std::uint64_t>(direction.rate.bits_per_second);
+  terms.patience = static_cast<std::uint64_t>(link.patience.count());
+  terms.seed = seed;
+  if (const auto bursts = gilbert(direction)) {
+    terms.burst_enter = bursts->enter;
+    terms.burst_leave = bursts->leave;
+  } else {
+    terms.loss = kernel_probability(direction.loss);
+  }
+  terms.reorder = kernel_probability(direction.reorder);
+  terms.keep_order = overtaking(direction) ? 0 : 1;
+  terms.delay_only = direction.jitter.count() == 0 && direction.rate.bits_per_second == 0 &&
+                     direction.loss.parts == 0 && direction.reorder.parts == 0;
+  terms.flow = (generation << 1) & EDT_FLOW_MASK;
+  terms.origins = static_cast<std::uint32_t>(std::min(origins.size(), std::size_t{EDT_MOST_ORIGINS}));
+  std::copy_n(origins.begin(), terms.origins, terms.origin);
+  std::ranges::copy(distribution_table(direction.distribution), terms.table);
+  return terms;
+}
+
+Result<void> check_kernel(std::string_view release) {
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(std::string{release}.c_str(), "%d.%d", &major, &minor) != 2) return {};
+  if (major > 5 || (major == 5 && minor >= 18)) return {};
+  return refuse(
+      "engine edt needs Linux 5.18, this is {}: older ones forget a packet's delivery time when they forward it; use "
+      "engine netem or nfqueue",
+      release);
+}
+
+Planner planner() {
+  return {.name = "edt", .check = check, .footprint = footprint};
+}
+
+}  // namespace longhaul::degen::edt

@@ -1,0 +1,104 @@
+// The programs of engine edt, for the kernel (tc-BPF, Linux 5.18 and newer). scripts/edt-programs makes programs.skel.h
+// of this file; nothing else reads it. `arrive` is attached where packets come in, `depart` where they leave, each by
+// its own copy with its own maps. fq, the root qdisc there, then holds a packet until its delivery time.
+//
+// Only the router's own clock is in play: a packet's delivery time is the one of its ARRIVAL, which ip_forward and
+// bridges leave alone, and so what the router needs between both programs is no part of the delay.
+#include <linux/pkt_cls.h>
+#include <linux/pkt_sched.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "degen/engines/edt/decision.h"
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct edt_terms);
+} terms SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct edt_link);
+} link SEC(".maps");
+
+// Until when the terms are in force. Renewed while degen lives; afterwards packets are forwarded as if there were none.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, __u64);
+} lease SEC(".maps");
+
+// Others' filters have their say afterwards, whatever is decided here, but about packets that are gone.
+#define GO_ON TC_ACT_UNSPEC
+
+SEC("tc")
+int arrive(struct __sk_buff* skb) {
+  // Refused for what is neither IPv4 nor IPv6; such a packet is timed when it leaves.
+  bpf_skb_set_tstamp(skb, bpf_ktime_get_ns(), BPF_SKB_TSTAMP_DELIVERY_MONO);
+  return GO_ON;
+}
+
+// Without a loop: a pointer that moves is for CAP_PERFMON, too.
+static __always_inline int comes_from(const struct edt_terms* t, __u32 interface) {
+#pragma clang loop unroll(full)
+  for (__u32 i = 0; i < EDT_MOST_ORIGINS; ++i) {
+    if (i >= t->origins) return 0;
+    if (t->origin[i] == interface) return 1;
+  }
+  return 0;
+}
+
+// A function of its own, for what it needs beside would otherwise be put on the stack in a way that the kernel takes of
+// CAP_PERFMON only.
+static __noinline void decide(const struct edt_terms* t, struct edt_link* l, __u64 arrival, __u32 bytes,
+                              struct edt_decision* decision) {
+  bpf_spin_lock(&l->lock);
+  *decision = edt_decide(t, &l->state, arrival, bytes);
+  bpf_spin_unlock(&l->lock);
+}
+
+SEC("tc")
+int depart(struct __sk_buff* skb) {
+  const __u32 first = 0;
+  struct edt_decision decision;
+  __u64 arrival;
+  int stamped;
+  const struct edt_terms* t = bpf_map_lookup_elem(&terms, &first);
+  struct edt_link* l = bpf_map_lookup_elem(&link, &first);
+  const __u64* until = bpf_map_lookup_elem(&lease, &first);
+  if (!t || !l || !until) return GO_ON;
+
+  // The router's own packets have no origin.
+  if (!comes_from(t, skb->ingress_ifindex)) return GO_ON;
+  stamped = skb->tstamp_type == BPF_SKB_TSTAMP_DELIVERY_MONO;
+  arrival = stamped ? skb->tstamp : bpf_ktime_get_ns();
+
+  if (arrival >= *until) {
+    // Past those that still wait.
+    bpf_set_hash(skb, EDT_FLOW_AT_ONCE);
+    return GO_ON;
+  }
+  if (t->delay_only) {
+    decision = edt_decide(t, &l->state, arrival, 0);
+  } else {
+    decide(t, l, arrival, skb->wire_len, &decision);
+  }
+  if (decision.fate != EDT_PASS) return TC_ACT_SHOT;
+
+  bpf_set_hash(skb, decision.flow);
+  // fq (before Linux 6.7) sends control traffic past all others.
+  if ((skb->priority & TC_PRIO_MAX) == TC_PRIO_CONTROL) skb->priority = TC_PRIO_BESTEFFORT;
+  if (stamped)
+    skb->tstamp = decision.due;
+  else if (bpf_skb_set_tstamp(skb, decision.due, BPF_SKB_TSTAMP_DELIVERY_MONO) != 0)
+    skb->tstamp = decision.due;
+  return GO_ON;
+}
+
+// No function is called that the kernel keeps for programs under the GPL.
+char _license[] SEC("license") = "Apache-2.0";

@@ -1,0 +1,2 @@
+set(sources messages.cc programs.cc)
+set(libs PkgConfig::bpf)
