@@ -249,7 +249,8 @@ TEST_F(CompactLab, ALostClientLeavesAnUnimpairedRouter) {
   lab().must("router", wait_until(kNothingLeft) + kNothingLeft);
 }
 
-// A degen that hangs renews nothing: the programs themselves stop, within their lease of 2 s, and go on when it does.
+// A degen that hangs renews nothing: the programs themselves stop, within their lease of 2 s. Its guard ends it after 4
+// s.
 TEST_F(CompactLab, AStoppedDegenImpairsNoLongerThanItsLease) {
   applied("--delay 200ms --engine edt", 1);
   const auto round_trip = [&] {
@@ -261,11 +262,8 @@ TEST_F(CompactLab, AStoppedDegenImpairsNoLongerThanItsLease) {
   ASSERT_TRUE(lab().signal("router", "STOP", "degen serve "));
   lab().must("router", "sleep 2.5");
   EXPECT_LT(round_trip(), 100);
-  ASSERT_TRUE(lab().signal("router", "CONT", "degen serve "));
-  EXPECT_NE(lab().must("router", "degen show").find("held by"), std::string::npos);
-  EXPECT_GE(round_trip(), 400);
-  clear();
   lab().must("router", wait_until(kNothingLeft) + kNothingLeft);
+  lab().must("router", wait_until("degen show >/dev/null 2>&1"));
 }
 
 TEST_F(CompactLab, ForeignQdiscsAreNamedAndLeftAlone) {
@@ -314,11 +312,12 @@ TEST_F(CompactLab, DegenDoesWithThreeCapabilities) {
     return lab().on(
         "router",
         "rm -rf /tmp/run; mkdir /tmp/run; chown 1000 /tmp/run\n"
+        "ip link add da type dummy; ip link add db type dummy; ip link set da up; ip link set db up\n"
         "setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs " +
-            sets +
-            " degen serve --run-dir /tmp/run --client-side ra0,ra1 --server-side rb0,rb1 2>/tmp/serve.log & p=$!\n" +
+            sets + " degen serve --run-dir /tmp/run --client-side da --server-side db 2>/tmp/serve.log & p=$!\n" +
             wait_until("[ -S /tmp/run/degen.sock ]") + "degen apply --socket /tmp/run/degen.sock --engine " + engine +
-            " --delay 5ms --jitter 1ms --loss 1% --rate 10Mbit/s --for 200ms; e=$?; kill $p; wait $p; exit $e");
+            " --delay 5ms --jitter 1ms --loss 1% --rate 10Mbit/s --for 200ms; e=$?; kill $p; wait $p; ip link del da; "
+            "ip link del db; exit $e");
   };
   for (const std::string engine : {"netem", "nfqueue", "edt"}) {
     const auto done = with("+net_admin,+net_raw,+bpf", engine);
