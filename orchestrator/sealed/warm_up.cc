@@ -28,12 +28,14 @@ experiments:
     fixed: {delay: 100us, size: 16KiB, warmup: 2ms, duration: 10ms, compute: 100us}
 )";
 
-// By every engine of degen: its modules and programs are in the kernel then, and how late it is is known.
+// By every engine of degen: its modules and programs are in the kernel then, their code is translated, and how late
+// each engine is is known.
 std::string by_every_engine() {
   return fmt::format(
       "  - workload: latency\n"
       "    series: [{{transport: tcp, rival: rxe}}]\n"
-      "    axes: {{engine: [{}]}}\n",
+      "    axes: {{engine: [{}]}}\n"
+      "    fixed: {{delay: 100us, size: 1KiB, warmup: 2ms, duration: 64ms}}\n",
       fmt::join(degen::engine_names(), ", "));
 }
 
