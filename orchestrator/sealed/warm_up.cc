@@ -1,5 +1,8 @@
 #include "orchestrator/sealed/warm_up.hh"
 
+#include <fmt/ranges.h>
+
+#include "degen/engines/planner.hh"
 #include "model/cell.hh"
 
 namespace longhaul::orchestrator {
@@ -25,12 +28,23 @@ experiments:
     fixed: {delay: 100us, size: 16KiB, warmup: 2ms, duration: 10ms, compute: 100us}
 )";
 
+// By every engine of degen: its modules and programs are in the kernel then, their code is translated, and how late
+// each engine is is known.
+std::string by_every_engine() {
+  return fmt::format(
+      "  - workload: latency\n"
+      "    series: [{{transport: tcp, rival: rxe}}]\n"
+      "    axes: {{engine: [{}]}}\n"
+      "    fixed: {{delay: 100us, size: 1KiB, warmup: 2ms, duration: 64ms}}\n",
+      fmt::join(degen::engine_names(), ", "));
+}
+
 }  // namespace
 
 SealedOrder warm_up_order() {
   SealedOrder order;
   order.campaign_file = "warm-up.yaml";
-  order.campaign_text = kCampaign;
+  order.campaign_text = kCampaign + by_every_engine();
   order.clock = kVirtualClock;
   order.variation = vary(0, 0, 0);
   order.limit = Nanoseconds{std::chrono::minutes{2}}.count();

@@ -116,9 +116,9 @@ TEST(EdtDecision, RateSpacesPacketsAndDelayComesOnTop) {
 
 // A full queue holds as many full packets as nfqueue's, and what it turns away takes no time on the link.
 TEST(EdtDecision, AFullQueueDropsAsNfqueuesDoes) {
-  const Direction direction{.delay = 2ms, .rate = {10'000'000}};
+  const Direction direction{.delay = 20ms, .rate = {10'000'000}};
   Link link{direction};
-  const auto limit = queue_limit(direction, 2ms, 1500);
+  const auto limit = queue_limit(direction, 20ms, 1500);
   Scheduler scheduler{direction, limit, 1};
   std::vector<Verdict> verdicts;
   std::uint64_t last = 0;

@@ -42,9 +42,13 @@ EdtEngine::~EdtEngine() {
 
 std::vector<FilterFacts> EdtEngine::filters(int index, Hook hook) {
   std::vector<FilterFacts> filters;
-  roots_.socket().dump(dump_filters_message(index, hook), [&](const nlmsghdr& message) {
-    if (auto facts = parse_filter(message)) filters.push_back(std::move(*facts));
-  });
+  try {
+    roots_.socket().dump(dump_filters_message(index, hook), [&](const nlmsghdr& message) {
+      if (auto facts = parse_filter(message)) filters.push_back(std::move(*facts));
+    });
+  } catch (const std::system_error& e) {
+    if (e.code().value() != EOPNOTSUPP) throw;  // a kernel that knows no filters has none
+  }
   return filters;
 }
 
