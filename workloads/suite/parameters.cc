@@ -50,6 +50,22 @@ ParameterSpec verify_parameter() {
           .choices = {}};
 }
 
+ParameterSpec payload_parameter() {
+  return {
+      .name = "payload",
+      .kind = Kind::count,
+      .help =
+          "which of 256 patterns the bytes of a message have; it must not matter, so runs by a virtual clock vary it",
+      .fallback = Value{0},
+      .min = 0,
+      .max = 255,
+      .choices = {}};
+}
+
+std::uint8_t payload_of(const WorkloadSpec& spec, const Parameters& parameters) {
+  return static_cast<std::uint8_t>(integer(parameters, spec.parameters, "payload"));
+}
+
 std::vector<ParameterSpec> strategy_parameters() {
   return {
       {.name = "strategy",
@@ -91,7 +107,8 @@ std::vector<ParameterSpec> reuse_parameters() {
        .fallback = Value{256},
        .min = 1,
        .max = 65536,
-       .choices = {}}};
+       .choices = {}},
+      payload_parameter()};
 }
 
 std::vector<MetricSpec> strategy_metrics() {
