@@ -74,6 +74,13 @@ Result<void> check_clock(const Manifest& earlier, int shift, int quantum) {
   return {};
 }
 
+std::vector<PlannedRun> repeated(const std::vector<PlannedRun>& runs, std::size_t times) {
+  std::vector<PlannedRun> all;
+  all.reserve(runs.size() * times);
+  for (std::size_t i = 0; i < times; ++i) all.insert(all.end(), runs.begin(), runs.end());
+  return all;
+}
+
 std::size_t labs_or_all(std::size_t asked) {
   return asked > 0 ? asked : std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
 }

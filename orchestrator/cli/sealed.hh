@@ -40,6 +40,10 @@ Result<void> check_clock(const Manifest& earlier, int shift, int quantum);
 /// The commands that together make a campaign (options.shares of them), to be started anywhere, in any order. Pure.
 std::vector<std::string> shard_commands(const RunOptions& options);
 
+/// The runs so many times each: all of them once, then all of them again, so that one that repeats badly shows early.
+/// Pure.
+std::vector<PlannedRun> repeated(const std::vector<PlannedRun>& runs, std::size_t times);
+
 /// 0: one a processor.
 std::size_t labs_or_all(std::size_t asked);
 

@@ -21,6 +21,7 @@ namespace json = boost::json;
 struct Options {
   std::string directory;
   std::size_t cells = 0;  // 0: all
+  std::size_t times = 1;  // that each run is made again
   std::size_t labs = 0;
   bool as_json = false;
 };
@@ -72,7 +73,9 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
     runs.push_back({.cell = cell->second, .repetition = record.repetition, .attempt = record.attempt});
   }
   if (runs.empty()) return refuse("{}: it holds no run that measured anything", options.directory);
-  sink.on(StepEvent{fmt::format("making {} runs again", runs.size())});
+  runs = repeated(runs, options.times);
+  sink.on(StepEvent{fmt::format("making {} runs again{}", then.size(),
+                                options.times > 1 ? fmt::format(", each {} times", options.times) : "")});
 
   NoJournal nothing;
   const SealedDriver driver{plan->campaign,
@@ -128,10 +131,13 @@ void add_verify(CLI::App& app, int& exit_code) {
       "verify", "make the runs of a directory again, from its manifest, and compare them bit by bit");
   command->add_option("DIR", options->directory, "what `longhaul run --lab --clock virtual --out` wrote")->required();
   command->add_option("--cells", options->cells, "only the first so many cells of the campaign; without it all");
+  command->add_option("--times", options->times, "how often each run is made again, each time from a fresh copy")
+      ->check(CLI::Range(1, 1'000'000));
   command->add_option("--labs", options->labs, "copies side by side; without it one a processor");
   command->add_flag("--json", options->as_json, "print one JSON document");
   command->footer(
-      "Example:\n  longhaul verify out/quick --cells 4\n"
+      "Examples:\n  longhaul verify out/quick --cells 4\n"
+      "  longhaul verify out/quick --cells 2 --times 50   (50 boots of each of their runs)\n"
       "Exits with 0 when all is the same, with 3 when something differs. QEMU, kernel and programs must be those of "
       "the "
       "manifest.");

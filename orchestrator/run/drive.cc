@@ -322,6 +322,7 @@ RunRequest Driver::request(const PlannedRun& planned) const {
   const auto& workload = workload_of(campaign_, cell);
   if (options_.short_windows)
     request.parameters = shorten_window(std::move(request.parameters), workload, round_trip_of(cell.cell));
+  request.parameters = vary_payload(std::move(request.parameters), workload, options_.payload);
   request.padding = options_.padding;
   request.transport = choice_of(cell.cell.parameters, "transport");
   request.link = links_[planned.cell];

@@ -26,6 +26,7 @@ struct DriveOptions {
   int attempts = Schedule::kAttempts;
   bool short_windows = false;  ///< see shorten_window
   std::int64_t padding = 0;    ///< see StartRequest
+  std::int64_t payload = 0;    ///< see vary_payload
   /// Of the testbed as it is: not measured again where it knows all links, unless a node is lost.
   std::optional<Baseline> baseline = {};
 };

@@ -11,6 +11,7 @@ namespace {
 constexpr std::int64_t kTick = 4'000'000;  // ns: Debian's kernel ticks at 250 Hz
 constexpr std::int64_t kPage = 4096;       // a stack that is moved by a page lies as it did
 constexpr std::int64_t kAlignment = 16;
+constexpr std::int64_t kPayloads = 256;  // of the workloads' parameter
 constexpr int kRoundTrips = 5;
 constexpr std::int64_t kFewestSamples = 5;  // of six repetitions each, which differ by what may not matter
 constexpr Nanoseconds kWindow = std::chrono::milliseconds{64};
@@ -37,6 +38,7 @@ Variation vary(std::uint64_t campaign_seed, int repetition, int attempt) {
   variation.seed = random.next();
   variation.phase = static_cast<std::int64_t>(random.below(kTick));
   variation.padding = static_cast<std::int64_t>(random.below(kPage / kAlignment)) * kAlignment;
+  if (repetition > 0) variation.payload = static_cast<std::int64_t>(random.below(kPayloads));
   return variation;
 }
 
@@ -83,6 +85,12 @@ Result<Saying> understand_saying(std::string_view said) {
     }
   }
   return saying;
+}
+
+Parameters vary_payload(Parameters parameters, const WorkloadSpec& workload, std::int64_t payload) {
+  if (payload > 0 && find_parameter(workload.parameters, "payload") != nullptr)
+    parameters.try_emplace("payload", Value{payload});
+  return parameters;
 }
 
 Parameters shorten_window(Parameters parameters, const WorkloadSpec& workload, Nanoseconds round_trip) {

@@ -17,16 +17,18 @@
 namespace longhaul::orchestrator {
 
 /// Conditions that must not matter to a result, varied between the repetitions of a cell: when a run begins, where its
-/// processes' stacks lie (Mytkowicz and others, ASPLOS 2009), what is random. Cells of the same repetition share it:
-/// what is compared is paired.
+/// processes' stacks lie (Mytkowicz and others, ASPLOS 2009), what is random, what bytes messages have. Cells of the
+/// same repetition share it: what is compared is paired.
 struct Variation {
   std::uint64_t seed = 0;    ///< of the kernel's random numbers: netem's, ports, hashes
   std::int64_t phase = 0;    ///< ns that the run begins later, against the kernel's tick
   std::int64_t padding = 0;  ///< bytes that the processes' environments are longer
+  std::int64_t payload = 0;  ///< which pattern messages are filled with: the parameter `payload` of workloads
 };
-BOOST_DESCRIBE_STRUCT(Variation, (), (seed, phase, padding))
+BOOST_DESCRIBE_STRUCT(Variation, (), (seed, phase, padding, payload))
 
-/// Of a campaign's seed and what tells the repetition from others.
+/// Of a campaign's seed and what tells the repetition from others. The payload of repetition 0 is the parameter's
+/// default.
 Variation vary(std::uint64_t campaign_seed, int repetition, int attempt);
 
 /// One run: a cell of a campaign, which the copy expands as we did.
@@ -56,6 +58,9 @@ std::string say_facts(const std::string& node, const NodeFacts& facts);
 std::string say_record(const RunRecord& record);
 std::string say_trouble(const std::string& why);
 Result<Saying> understand_saying(std::string_view said);
+
+/// The run's parameters with that payload, where the workload has one and the campaign does not name it.
+Parameters vary_payload(Parameters parameters, const WorkloadSpec& workload, std::int64_t payload);
 
 /// Windows by a virtual clock are as short as their quantiles allow: nothing is noise, but every instruction is
 /// emulated. So many round trips and a little more, never longer than the parameters say;

@@ -106,16 +106,19 @@ Awaitable<Result<Baseline>> make_runs(Work work, Testbed testbed, Dialer& dialer
   Manifest manifest;
   manifest.seed = work.variation.seed;
   manifest.testbed = testbed;
-  Driver driver{
-      work.campaign,
-      work.cells,
-      testbed,
-      std::move(manifest),
-      [](const std::vector<double>&) { return std::optional<double>{}; },
-      dialer,
-      journal,
-      sink,
-      {.attempts = 1, .short_windows = true, .padding = work.variation.padding, .baseline = std::move(baseline)}};
+  Driver driver{work.campaign,
+                work.cells,
+                testbed,
+                std::move(manifest),
+                [](const std::vector<double>&) { return std::optional<double>{}; },
+                dialer,
+                journal,
+                sink,
+                {.attempts = 1,
+                 .short_windows = true,
+                 .padding = work.variation.padding,
+                 .payload = work.variation.payload,
+                 .baseline = std::move(baseline)}};
   if (auto made = co_await driver.run(); !made) co_return tl::unexpected(made.error());
   co_return driver.baseline();
 }

@@ -155,6 +155,10 @@ TEST_F(Sealed, VerifyMakesItAgainAndNamesWhatDiffers) {
   EXPECT_EQ(good.code, 0) << good.err;
   EXPECT_NE(good.out.find("4 of 4 runs are the same, bit by bit"), std::string::npos) << good.out;
 
+  const auto often = longhaul({"verify", whole(), "--cells", "1", "--times", "3"});
+  EXPECT_EQ(often.code, 0) << often.err;
+  EXPECT_NE(often.out.find("6 of 6 runs are the same, bit by bit"), std::string::npos) << often.out;
+
   fs::copy(whole(), path("forged"), fs::copy_options::recursive);
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open((path("forged") / "results.db").c_str(), &database), SQLITE_OK);

@@ -56,6 +56,30 @@ TEST(Variation, PhaseIsBelowATickAndPaddingMovesAStackWithinAPage) {
   EXPECT_GT(longest, 4000) << "all of a page is used";
 }
 
+TEST(Variation, PayloadIsTheUsualOneInTheFirstRepetitionAndAnyInTheOthers) {
+  std::set<std::int64_t> payloads;
+  for (int repetition = 0; repetition < 2000; ++repetition) {
+    const auto payload = vary(3, repetition, repetition % 2).payload;
+    if (repetition == 0) EXPECT_EQ(payload, 0);
+    EXPECT_GE(payload, 0);
+    payloads.insert(payload);
+  }
+  EXPECT_EQ(payloads.size(), 256U) << "all patterns are used, and no other";
+  EXPECT_EQ(vary(3, 0, 1).payload, 0) << "nor does another attempt change it";
+}
+
+TEST(VaryPayload, SetsWhatTheWorkloadHasAndTheCampaignDoesNotName) {
+  auto with = testing::ping();
+  with.parameters.push_back(
+      {.name = "payload", .kind = Kind::count, .help = "", .fallback = Value{0}, .max = 255, .choices = {}});
+  const Parameters cell{{"size", Value{64}}};
+  EXPECT_EQ(vary_payload(cell, with, 0), cell);
+  EXPECT_EQ(vary_payload(cell, with, 77), (Parameters{{"size", Value{64}}, {"payload", Value{77}}}));
+  const Parameters named{{"payload", Value{5}}};
+  EXPECT_EQ(vary_payload(named, with, 77), named);
+  EXPECT_EQ(vary_payload(cell, testing::ping(), 77), cell);
+}
+
 TEST(Order, ComesOutOfItsDocumentAsItWentIn) {
   const SealedOrder order{.campaign_file = "c.yaml",
                           .campaign_text = "name: \"n\"\n# \xc3\xa9\t\\\n",

@@ -46,6 +46,13 @@ TEST(SettleClock, GoesOnByTheClockThatItWasBegunBy) {
   EXPECT_EQ(settle_clock({.lab = true, .topology = "full", .begun = "host"}), "host");
 }
 
+TEST(Repeated, MakesAllRunsOnceBeforeAnyIsMadeAgain) {
+  const PlannedRun one{.cell = 0, .repetition = 1}, other{.cell = 3, .repetition = 0, .attempt = 2};
+  EXPECT_THAT(repeated({one, other}, 3), ElementsAre(one, other, one, other, one, other));
+  EXPECT_THAT(repeated({one, other}, 1), ElementsAre(one, other));
+  EXPECT_THAT(repeated({}, 5), ::testing::IsEmpty());
+}
+
 TEST(SettleClock, RefusesWhatContradictsItselfWithTheRemedy) {
   EXPECT_THAT(refusal({.asked = "real", .lab = true}), HasSubstr("--clock real: expected virtual or host"));
   EXPECT_THAT(refusal({.asked = "virtual", .lab = false}), HasSubstr("take --lab"));

@@ -49,7 +49,7 @@ struct Table {
       client_end.post_receive(options.layout().in, options.pong);
       server_end.post_receive(options.layout().in, options.ping);
     }
-    if (options.op == "read") fill_source(server_end.memory(), options.pong);
+    if (options.op == "read") fill_source(server_end.memory(), options);
     client = make_client_lane(client_end, options);
     if (options.op != "read") server = make_server_lane(server_end, options);
   }
@@ -122,6 +122,28 @@ TEST(Lanes, TheServerMayHaveToDoSomethingElseFirst) {
       ASSERT_TRUE(table.play());
       EXPECT_EQ(done, i);
     }
+  }
+}
+
+TEST_P(LanesTest, AnyPayloadCrossesAndAnotherOnesEndIsFound) {
+  const auto& [op, size, verify] = GetParam();
+  LaneOptions options{op, size, size, verify};
+  for (const int payload : {1, 77, 255}) {
+    options.payload = static_cast<std::uint8_t>(payload);
+    Table table{options};
+    for (int i = 0; i < 5; ++i) {
+      ASSERT_TRUE(table.play()) << i;
+      table.client->inspect();
+    }
+    table.client->verify_last();
+    if (size <= 2) continue;  // all edges
+    auto other = options;
+    other.payload = 3;
+    Table plain{other};
+    ASSERT_TRUE(plain.play());
+    const auto sent = op == "read" ? plain.server_end.memory() : plain.client_end.memory();
+    EXPECT_TRUE(find_fault(sent.first(size), op == "read" ? Direction::pong : Direction::ping,
+                           std::to_integer<std::uint8_t>(sent.front()), options.payload));
   }
 }
 

@@ -61,6 +61,20 @@ TEST(ReuseOf, BothEndsHaveTheSame) {
   for (std::uint64_t i = 0; i < 10'000; ++i) EXPECT_EQ(one->at(i).offset, other->at(i).offset);
 }
 
+TEST(ReuseOf, ThePayloadFillsEveryBuffer) {
+  const auto one = reuse_of(*find_workload("rendezvous"), {{"reuse", "httpd"}, {"buffers", 4}, {"payload", 9}});
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->payload, 9);
+  EXPECT_EQ(reuse("httpd")->payload, 0);
+  std::vector<std::byte> area(one->area);
+  fill(area, *one, pingpong::Direction::ping);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const auto message = std::span{area}.subspan(one->at(i).offset, one->at(i).length);
+    EXPECT_FALSE(pingpong::find_fault(message, pingpong::Direction::ping, 0, 9));
+    EXPECT_TRUE(message.size() < 3 || pingpong::find_fault(message, pingpong::Direction::ping, 0, 0));
+  }
+}
+
 TEST(ReuseOf, ATracesPagesArePacked) {
   results::TemporaryDirectory directory;
   const auto path = directory.path() / "requests.csv";

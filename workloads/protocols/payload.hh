@@ -16,8 +16,8 @@ inline std::uint8_t next_sequence(std::uint8_t sequence) {
   return sequence == 255 ? 1 : static_cast<std::uint8_t>(sequence + 1);
 }
 
-/// Writes the whole message. `salt` changes the pattern, so that a stale byte shows: the sequence where every message
-/// is verified in full, 0 elsewhere.
+/// Writes the whole message. `salt` changes the pattern: what the run's parameter `payload` says, and in addition, so
+/// that a stale byte shows, the sequence where every message is verified in full.
 void fill(std::span<std::byte> message, Direction direction, std::uint8_t sequence, std::uint8_t salt);
 
 /// Only the first and the last byte.

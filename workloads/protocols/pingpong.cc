@@ -22,7 +22,7 @@ class Base : public PingPong {
         in_(connection.memory().subspan(layout_.in, outgoing == Direction::ping ? options.pong : options.ping)),
         outgoing_(outgoing),
         incoming_(outgoing == Direction::ping ? Direction::pong : Direction::ping) {
-    fill(out_, outgoing, 0, 0);
+    fill(out_, outgoing, 0, options_.payload);
   }
 
   Waitable& waitable() override { return connection_; }
@@ -37,11 +37,13 @@ class Base : public PingPong {
   }
 
  protected:
-  std::uint8_t salt(std::uint8_t sequence) const { return options_.verify ? sequence : std::uint8_t{0}; }
+  std::uint8_t salt(std::uint8_t sequence) const {
+    return static_cast<std::uint8_t>(options_.payload + (options_.verify ? sequence : 0));
+  }
 
   void prepare(std::uint8_t sequence) {
     if (options_.verify) {
-      fill(out_, outgoing_, sequence, sequence);
+      fill(out_, outgoing_, sequence, salt(sequence));
     } else {
       stamp(out_, sequence);
     }
@@ -232,7 +234,8 @@ class ReadClient final : public Base {
 
   void verify_last() const override {
     if (sequence_ == 0) return;
-    if (const auto fault = find_fault(in_, Direction::pong, kReadSequence, 0)) throw std::runtime_error(*fault);
+    if (const auto fault = find_fault(in_, Direction::pong, kReadSequence, options_.payload))
+      throw std::runtime_error(*fault);
   }
 
  private:
@@ -264,8 +267,7 @@ Attempt<ConnectionPlan> plan_of(const LaneOptions& options, Role role, bool slee
     // siw refuses an empty receive, also where nothing is to be put into it.
     plan.receive_length = role == Role::client ? options.pong : options.ping;
   }
-  if (options.op == "read")
-    plan.prepare = [size = options.pong](std::span<std::byte> memory) { fill_source(memory, size); };
+  if (options.op == "read") plan.prepare = [options](std::span<std::byte> memory) { fill_source(memory, options); };
   return plan;
 }
 
@@ -280,8 +282,8 @@ std::unique_ptr<PingPong> make_server_lane(Connection& connection, const LaneOpt
   return std::make_unique<MessageServer>(connection, options);
 }
 
-void fill_source(std::span<std::byte> memory, std::size_t size) {
-  fill(memory.subspan(Layout::out, size), Direction::pong, kReadSequence, 0);
+void fill_source(std::span<std::byte> memory, const LaneOptions& options) {
+  fill(memory.subspan(Layout::out, options.pong), Direction::pong, kReadSequence, options.payload);
 }
 
 }  // namespace longhaul::workloads::pingpong

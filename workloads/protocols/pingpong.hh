@@ -26,10 +26,11 @@ struct Layout {
 Layout layout_of(std::size_t size);
 
 struct LaneOptions {
-  std::string op;        ///< write, write_imm, write_send, send, read; "stream" for tcp
-  std::size_t ping = 0;  ///< bytes from client to server
-  std::size_t pong = 0;  ///< bytes back; of a read: those that are fetched
-  bool verify = false;   ///< every byte of every message
+  std::string op;            ///< write, write_imm, write_send, send, read; "stream" for tcp
+  std::size_t ping = 0;      ///< bytes from client to server
+  std::size_t pong = 0;      ///< bytes back; of a read: those that are fetched
+  bool verify = false;       ///< every byte of every message
+  std::uint8_t payload = 0;  ///< salt of all messages
   /// Called by the server between a ping and its pong; may be empty.
   std::function<void()> before_reply = {};
 
@@ -50,8 +51,9 @@ class PingPong : public Lane {
 
 /// The side that starts. For op "read" it alone does anything.
 std::unique_ptr<PingPong> make_client_lane(Connection& connection, const LaneOptions& options);
-/// The side that answers. Not for op "read": fill_source() on its memory is all that its target does.
+/// The side that answers. Not for op "read": fill_source() on its memory, with `pong` bytes, is all that its target
+/// does.
 std::unique_ptr<PingPong> make_server_lane(Connection& connection, const LaneOptions& options);
-void fill_source(std::span<std::byte> memory, std::size_t size);
+void fill_source(std::span<std::byte> memory, const LaneOptions& options);
 
 }  // namespace longhaul::workloads::pingpong

@@ -274,7 +274,8 @@ void Exchange::verify_last() const {
   if (received_ == 0 || !options_.reuse.disjoint) return;
   const auto& extent = options_.reuse.at(received_ - 1);
   const auto message = connection_.memory().subspan(layout_.in + extent.offset, extent.length);
-  if (const auto fault = pingpong::find_fault(message, incoming_, pingpong::stamp_of(received_), 0))
+  if (const auto fault =
+          pingpong::find_fault(message, incoming_, pingpong::stamp_of(received_), options_.reuse.payload))
     throw std::runtime_error(*fault);
 }
 

@@ -106,16 +106,8 @@ Reuse anywhere(std::size_t size, std::size_t buffers) {
   return reuse;
 }
 
-}  // namespace
-
-void fill(std::span<std::byte> area, const Reuse& reuse, pingpong::Direction direction) {
-  std::set<std::size_t> filled;
-  for (const auto& extent : reuse.order)
-    if (filled.insert(extent.offset).second)
-      pingpong::fill(area.subspan(extent.offset, extent.length), direction, 0, 0);
-}
-
-Attempt<Reuse> reuse_of(const WorkloadSpec& spec, const Parameters& parameters) {
+// But for the payload.
+Attempt<Reuse> buffers_of(const WorkloadSpec& spec, const Parameters& parameters) {
   const auto size = static_cast<std::size_t>(integer(parameters, spec.parameters, "size"));
   const auto buffers = static_cast<std::size_t>(integer(parameters, spec.parameters, "buffers"));
   const auto how = text(parameters, spec.parameters, "reuse");
@@ -131,6 +123,21 @@ Attempt<Reuse> reuse_of(const WorkloadSpec& spec, const Parameters& parameters) 
     return of_pages(std::move(*requests), how);
   }
   return of_trace(how);
+}
+
+}  // namespace
+
+void fill(std::span<std::byte> area, const Reuse& reuse, pingpong::Direction direction) {
+  std::set<std::size_t> filled;
+  for (const auto& extent : reuse.order)
+    if (filled.insert(extent.offset).second)
+      pingpong::fill(area.subspan(extent.offset, extent.length), direction, 0, reuse.payload);
+}
+
+Attempt<Reuse> reuse_of(const WorkloadSpec& spec, const Parameters& parameters) {
+  auto reuse = buffers_of(spec, parameters);
+  if (reuse) reuse->payload = static_cast<std::uint8_t>(integer(parameters, spec.parameters, "payload"));
+  return reuse;
 }
 
 }  // namespace longhaul::workloads

@@ -22,19 +22,20 @@ struct Extent {
 /// Messages in their order, again and again from the beginning. Both ends have the same.
 struct Reuse {
   std::vector<Extent> order;
-  std::size_t area = 0;     ///< bytes that they lie in
-  std::size_t longest = 0;  ///< bytes of the longest
-  bool disjoint = true;     ///< no two overlap that are not the same
+  std::size_t area = 0;      ///< bytes that they lie in
+  std::size_t longest = 0;   ///< bytes of the longest
+  bool disjoint = true;      ///< no two overlap that are not the same
+  std::uint8_t payload = 0;  ///< salt of all messages
 
   /// The same buffer every time.
-  static Reuse same(std::size_t size) { return {{{0, size}}, size, size, true}; }
+  static Reuse same(std::size_t size) { return {{{0, size}}, size, size, true, 0}; }
   const Extent& at(std::uint64_t number) const { return order[number % order.size()]; }
 };
 
 /// Writes every message of it into the area that they lie in, each once.
 void fill(std::span<std::byte> area, const Reuse& reuse, pingpong::Direction direction);
 
-/// By the parameters of reuse_parameters() and `size`. Refuses a trace that cannot be read.
+/// By the parameters of reuse_parameters(), `size` and `payload`. Refuses a trace that cannot be read.
 Attempt<Reuse> reuse_of(const WorkloadSpec& spec, const Parameters& parameters);
 
 }  // namespace longhaul::workloads

@@ -66,7 +66,7 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t c
   if (role == (options.op == "read" ? Role::server : Role::client))
     plan.prepare = [options, offset = role == Role::client ? slots_offset(options) : 0](std::span<std::byte> memory) {
       for (std::size_t i = 0; i < slots_of(options); ++i)
-        pingpong::fill(slot(memory.subspan(offset), options.size, i), Direction::ping, kFilled, 0);
+        pingpong::fill(slot(memory.subspan(offset), options.size, i), Direction::ping, kFilled, options.payload);
     };
   if (role == Role::client && options.strategy.registers()) {
     plan.application = plan.memory;
@@ -276,7 +276,7 @@ void verify(std::span<const std::byte> memory, const Options& options) {
     const auto sequence = std::to_integer<std::uint8_t>(message.back());
     if (sequence == 0 && message.front() == std::byte{0}) continue;  // never used
     ++came;
-    if (const auto fault = pingpong::find_fault(message, Direction::ping, sequence, 0))
+    if (const auto fault = pingpong::find_fault(message, Direction::ping, sequence, options.payload))
       throw std::runtime_error(*fault);
   }
   if (came == 0) throw std::runtime_error("nothing of the stream is in the target's memory");

@@ -21,6 +21,7 @@ struct Options {
   std::size_t size = 0;
   std::size_t depth =
       0;  ///< messages under way; 0: as the path turns out (InFlightLimit), as many as the queue holds at most
+  std::uint8_t payload = 0;       ///< salt of all messages
   Nanoseconds interval{};         ///< from one message to the next, one under way at a time; 0: without pause
   Nanoseconds round_trip{};       ///< of the unloaded path: what the flight limit is reckoned with
   StrategyOptions strategy = {};  ///< of the buffers at the end that posts; write and read only

@@ -31,13 +31,13 @@ ParameterSpec op_parameter(std::vector<std::string> choices) {
 }
 
 ParameterSpec completion_parameter() {
-  return {
-      .name = "completion",
-      .kind = Kind::choice,
-      .help =
-          "poll: spin on the completion queue, memory or socket; event: sleep until told (epoll, completion channel)",
-      .fallback = Value{"poll"},
-      .choices = {"poll", "event"}};
+  return {.name = "completion",
+          .kind = Kind::choice,
+          .help =
+              "poll: spin on the completion queue, memory or socket; event: sleep until told (recv, completion "
+              "channel; epoll for several)",
+          .fallback = Value{"poll"},
+          .choices = {"poll", "event"}};
 }
 
 ParameterSpec verify_parameter() {
@@ -48,6 +48,22 @@ ParameterSpec verify_parameter() {
               "last byte of every message, and every byte of the last one",
           .fallback = Value{0},
           .choices = {}};
+}
+
+ParameterSpec payload_parameter() {
+  return {
+      .name = "payload",
+      .kind = Kind::count,
+      .help =
+          "which of 256 patterns the bytes of a message have; it must not matter, so runs by a virtual clock vary it",
+      .fallback = Value{0},
+      .min = 0,
+      .max = 255,
+      .choices = {}};
+}
+
+std::uint8_t payload_of(const WorkloadSpec& spec, const Parameters& parameters) {
+  return static_cast<std::uint8_t>(integer(parameters, spec.parameters, "payload"));
 }
 
 std::vector<ParameterSpec> strategy_parameters() {
@@ -91,7 +107,8 @@ std::vector<ParameterSpec> reuse_parameters() {
        .fallback = Value{256},
        .min = 1,
        .max = 65536,
-       .choices = {}}};
+       .choices = {}},
+      payload_parameter()};
 }
 
 std::vector<MetricSpec> strategy_metrics() {

@@ -14,6 +14,10 @@ ParameterSpec size_parameter(std::int64_t fallback);
 ParameterSpec op_parameter(std::vector<std::string> choices);
 ParameterSpec completion_parameter();
 ParameterSpec verify_parameter();
+/// Which bytes messages have: see payload_of().
+ParameterSpec payload_parameter();
+/// The `salt` of pingpong::fill() and find_fault() that the parameter `payload` says.
+std::uint8_t payload_of(const WorkloadSpec& spec, const Parameters& parameters);
 
 /// strategy and capacity: how an application's buffers are registered; and what that is measured by.
 std::vector<ParameterSpec> strategy_parameters();
@@ -22,7 +26,7 @@ std::vector<MetricSpec> strategy_metrics();
 /// `own`, then those.
 std::vector<MetricSpec> with_strategy(std::vector<MetricSpec> own);
 
-/// reuse and buffers: which of its buffers an application uses next, besides `size`.
+/// reuse, buffers and payload: which of its buffers an application uses next, besides `size`, and what is in them.
 std::vector<ParameterSpec> reuse_parameters();
 
 /// duration, warmup, min_samples, timeout and congestion_control: what the harness itself asks for.

@@ -267,7 +267,7 @@ void Transfer::verify_last() const {
   if (tag_ == 0 || source() || !options_.reuse.disjoint) return;
   const auto& buffer = extent(tag_);
   const auto data = connection_.memory().subspan(area_ + buffer.offset, buffer.length);
-  if (const auto fault = pingpong::find_fault(data, pattern_, pingpong::stamp_of(tag_), 0))
+  if (const auto fault = pingpong::find_fault(data, pattern_, pingpong::stamp_of(tag_), options_.reuse.payload))
     throw std::runtime_error(*fault);
 }
 

@@ -12,7 +12,8 @@ pingpong::LaneOptions lane_options(const WorkloadSpec& spec, const Parameters& p
   return {.op = operation_of(spec, parameters, transport),
           .ping = size,
           .pong = size,
-          .verify = integer(parameters, spec.parameters, "verify") != 0};
+          .verify = integer(parameters, spec.parameters, "verify") != 0,
+          .payload = payload_of(spec, parameters)};
 }
 
 bool by_peer(const WorkloadSpec& spec, const Parameters& parameters) {

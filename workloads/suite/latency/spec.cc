@@ -35,7 +35,8 @@ WorkloadSpec spec() {
             .min = 1,
             .max = 256,
             .choices = {}},
-           verify_parameter()}),
+           verify_parameter(),
+           payload_parameter()}),
       .metrics =
           {{.name = "latency",
             .unit = "ns",

@@ -10,7 +10,10 @@ namespace {
 
 pingpong::LaneOptions lane_options(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
   const auto size = static_cast<std::size_t>(integer(parameters, spec.parameters, "size"));
-  return {.op = operation_of(spec, parameters, transport), .ping = size, .pong = size};
+  return {.op = operation_of(spec, parameters, transport),
+          .ping = size,
+          .pong = size,
+          .payload = payload_of(spec, parameters)};
 }
 
 Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,

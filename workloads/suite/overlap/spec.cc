@@ -40,7 +40,8 @@ WorkloadSpec spec() {
                     "sockets, as in the paper); thread: a helper thread that sleeps until data comes",
             .fallback = Value{"inline"},
             .choices = {"inline", "thread"},
-            .needs = Capability::stream}}),
+            .needs = Capability::stream},
+           payload_parameter()}),
       .metrics =
           {{.name = "overlap_ratio",
             .unit = "1",

@@ -12,7 +12,8 @@ constexpr std::size_t kRequest = 16;  // bytes that ask for a message
 pingpong::LaneOptions lane_options(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
   return {.op = operation_of(spec, parameters, transport),
           .ping = kRequest,
-          .pong = static_cast<std::size_t>(integer(parameters, spec.parameters, "size"))};
+          .pong = static_cast<std::size_t>(integer(parameters, spec.parameters, "size")),
+          .payload = payload_of(spec, parameters)};
 }
 
 pingpong::LaneOptions lane_options(const PairedSession& session) {

@@ -17,6 +17,7 @@ stream::Options options_of(const WorkloadSpec& spec, const Parameters& parameter
   return {.op = operation_of(spec, parameters, transport),
           .size = static_cast<std::size_t>(integer(parameters, spec.parameters, "size")),
           .depth = static_cast<std::size_t>(integer(parameters, spec.parameters, "depth")),
+          .payload = payload_of(spec, parameters),
           .strategy = strategy_of(spec, parameters, transport)};
 }
 

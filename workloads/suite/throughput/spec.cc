@@ -41,7 +41,8 @@ std::vector<ParameterSpec> parameters() {
        .fallback = Value{0},
        .min = 0,
        .max = 1024,
-       .choices = {}}};
+       .choices = {}},
+      payload_parameter()};
   for (auto& parameter : strategy_parameters()) all.push_back(std::move(parameter));
   return with_harness(std::move(all));
 }

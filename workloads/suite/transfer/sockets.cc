@@ -129,7 +129,7 @@ void SocketTransfer::verify_last() const {
   if (last == 0 || source() || !reuse_.disjoint) return;
   const auto& extent = reuse_.at(last - 1);
   const auto bytes = connection_.memory().subspan(kData + extent.offset, extent.length);
-  if (const auto fault = pingpong::find_fault(bytes, pattern(write_), pingpong::stamp_of(last), 0))
+  if (const auto fault = pingpong::find_fault(bytes, pattern(write_), pingpong::stamp_of(last), reuse_.payload))
     throw std::runtime_error(*fault);
 }
 
