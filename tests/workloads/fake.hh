@@ -59,7 +59,7 @@ class FakeRegistrar final : public registration::Registrar {
   std::uint32_t last_ = 0;
 };
 
-class FakeConnection : public Connection {
+class FakeConnection final : public Connection {
  public:
   /// `usable_without_key`: of the memory, what the connection has registered itself.
   explicit FakeConnection(std::size_t size, std::size_t usable_without_key = ~std::size_t{0})

@@ -1,14 +1,11 @@
 #include "workloads/harness/loop.hh"
 
 #include <gmock/gmock.h>
-#include <sys/socket.h>
 
 #include <thread>
-#include <utility>
 
 #include "observe/clock.hh"
 #include "tests/workloads/fake.hh"
-#include "workloads/harness/nudge.hh"
 
 namespace longhaul::workloads {
 namespace {
@@ -159,89 +156,6 @@ TEST(Loop, ATickEndsAServer) {
     options.tick = [&] { return ++ticks < 3; };
     serve(counted.lanes, options);
     EXPECT_EQ(ticks, 3);
-  }
-}
-
-// A connection with a call of its own to sleep in.
-class Blocking final : public FakeConnection {
- public:
-  Blocking() : FakeConnection(1) {}
-  Slept block() override {
-    ++blocks;
-    return answers.empty()                                            ? Slept::interrupted
-           : std::exchange(answers, answers.substr(1)).front() == 'w' ? Slept::woken
-                                                                      : Slept::cannot;
-  }
-  std::string answers;  // w: woken, c: cannot; then interrupted
-  int blocks = 0;
-};
-
-class Waiting final : public Lane {
- public:
-  void start() override {}
-  bool advance() override { return connection.blocks >= enough; }
-  Waitable& waitable() override { return connection; }
-  Blocking connection;
-  int enough = 1000;
-};
-
-TEST(Loop, ASingleLaneSleepsInItsConnectionsCallAndLooksUpWhenThatIsInterrupted) {
-  auto lane = std::make_unique<Waiting>();
-  auto* waiting = lane.get();
-  waiting->connection.answers = "ww";
-  Lanes lanes;
-  lanes.push_back(std::move(lane));
-  int ticks = 0;
-  LoopOptions options;
-  options.sleeping = true;
-  options.tick = [&] { return ++ticks < 2; };
-  serve(lanes, options);
-  EXPECT_EQ(waiting->connection.blocks, 3);  // a look at the beginning; twice woken, then interrupted
-}
-
-TEST(Loop, WhereTheConnectionHasNoCallNowADescriptorWakesItAsEver) {
-  auto lane = std::make_unique<Waiting>();
-  lane->connection.answers = "c";
-  Lanes lanes;
-  lanes.push_back(std::move(lane));
-  const OwnFd event{::eventfd(1, EFD_NONBLOCK)};
-  LoopOptions options;
-  options.sleeping = true;
-  options.wake_fds = {event.get()};
-  int ticks = 0;
-  options.tick = [&] { return ++ticks < 2; };
-  const auto before = observe::raw_time();
-  serve(lanes, options);
-  EXPECT_LT(observe::raw_time() - before, 40 * kMillisecond);
-}
-
-TEST(Nudge, ComesFromASocketThatHasSomethingToRead) {
-  int ends[2];
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-  const OwnFd here{ends[0]}, there{ends[1]};
-  const OwnFd no_socket{::eventfd(0, EFD_NONBLOCK)};
-  const auto before = observe::raw_time();
-  {
-    const Nudge nudge{60s, {here.get(), -1, no_socket.get()}};
-    EXPECT_TRUE(Nudge::due()) << "what came before is looked at once";
-    EXPECT_FALSE(Nudge::due());
-    std::jthread sender{[&] {
-      std::this_thread::sleep_for(20ms);
-      EXPECT_EQ(::write(there.get(), "x", 1), 1);
-    }};
-    EXPECT_EQ(::pause(), -1);
-    EXPECT_TRUE(Nudge::due());
-  }
-  EXPECT_EQ(::write(there.get(), "x", 1), 1);
-  EXPECT_FALSE(Nudge::due()) << "it ended";
-  EXPECT_LT(observe::raw_time() - before, 10s);
-}
-
-TEST(Nudge, InterruptsASleepAgainAndAgain) {
-  const Nudge nudge{5ms, {}};
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(::pause(), -1);
-    EXPECT_EQ(errno, EINTR);
   }
 }
 

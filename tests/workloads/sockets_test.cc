@@ -4,9 +4,6 @@
 #include <poll.h>
 #include <sys/epoll.h>
 
-#include <thread>
-
-#include "workloads/harness/nudge.hh"
 #include "workloads/transport/socket.hh"
 
 namespace longhaul::workloads {
@@ -102,61 +99,6 @@ TEST(Sockets, ASleeperIsWoken) {
   EXPECT_EQ(::poll(&fd, 1, 2000), 1);
   EXPECT_TRUE(received(*b));
   EXPECT_FALSE(a->arm());  // its `sent` was asked for and is there already
-}
-
-TEST(Sockets, ABlockedReceiverHasTheMessageWithoutAnotherCall) {
-  auto [a, b] = open_pair(plan_of(10));
-  Request request;
-  request.length = 10;
-  std::jthread sender{[&, end = a.get()] {
-    std::this_thread::sleep_for(std::chrono::milliseconds{20});
-    end->post(request);
-  }};
-  EXPECT_EQ(b->block(), Slept::woken);
-  EXPECT_FALSE(b->arm()) << "it is there already";
-  EXPECT_TRUE(received(*b));
-  EXPECT_FALSE(received(*b));
-  EXPECT_EQ(b->block(), Slept::cannot) << "nothing is waited for any more";
-}
-
-TEST(Sockets, ABlockedSenderEndsWhenAllIsTaken) {
-  const std::size_t size = std::size_t{16} << 20;  // more than the buffers of both ends
-  auto plan = plan_of(size);
-  plan.receives = 0;
-  auto [a, b] = open_pair(plan);
-  b->post_receive(size, size);
-  Request request;
-  request.length = size;
-  a->post(request);
-  std::array<Completion, 1> done;
-  ASSERT_EQ(a->poll(done), 0U);
-  std::jthread receiver{[end = b.get()] {
-    while (!received(*end)) end->block();
-  }};
-  EXPECT_EQ(a->block(), Slept::woken);
-  EXPECT_EQ(a->poll(done), 1U);
-  EXPECT_EQ(done[0].kind, Completion::Kind::sent);
-  EXPECT_EQ(a->poll(done), 0U) << "it is told once";
-}
-
-TEST(Sockets, WhoMustBothSendAndReceiveCannotBlock) {
-  const std::size_t size = std::size_t{16} << 20;
-  auto [a, b] = open_pair(plan_of(size));
-  Request request;
-  request.length = size;
-  a->post(request);
-  EXPECT_EQ(a->block(), Slept::cannot);
-}
-
-TEST(Sockets, ANudgeEndsABlockAndSoDoesThePeersEnd) {
-  auto [a, b] = open_pair(plan_of(10));
-  {
-    const Nudge nudge{std::chrono::milliseconds{5}, {}};
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(a->block(), Slept::interrupted);
-  }
-  b.reset();
-  EXPECT_EQ(a->block(), Slept::interrupted) << "poll() says what it is";
-  EXPECT_THROW(received(*a), std::system_error);
 }
 
 TEST(Sockets, APeerThatClosedIsAnError) {

@@ -15,14 +15,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Nanoseconds kTick = 4ms;    // between looks at the world while spinning
-constexpr Nanoseconds kSleep = 50ms;  // while sleeping; descriptors wake several lanes for anything urgent
+constexpr Nanoseconds kSleep = 50ms;  // while sleeping, descriptors wake it for anything urgent
 
 // The part of both loops for idle rounds, and for looks at the world now and then. False: the tick ended the loop.
 class Idle {
  public:
   Idle(const Lanes& lanes, const LoopOptions& options)
       : options_(options), pace_(kTick), progress_(observe::raw_time()) {
-    if (options.sleeping) waiter_ = std::make_unique<Waiter>(lanes, options.wake_fds, kSleep);
+    if (options.sleeping) waiter_ = std::make_unique<Waiter>(lanes, options.wake_fds);
   }
 
   bool progressed(observe::RawTime now) {
@@ -40,7 +40,7 @@ class Idle {
   bool idle() {
     if (waiter_) {
       polling_.something();
-      if (!waiter_->sleep()) return true;
+      if (!waiter_->sleep(kSleep)) return true;
     } else {
       polling_.nothing();
       if (!pace_.worth_a_look() || !pace_.due(observe::raw_time())) return true;

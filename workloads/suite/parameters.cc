@@ -31,13 +31,13 @@ ParameterSpec op_parameter(std::vector<std::string> choices) {
 }
 
 ParameterSpec completion_parameter() {
-  return {.name = "completion",
-          .kind = Kind::choice,
-          .help =
-              "poll: spin on the completion queue, memory or socket; event: sleep until told (recv, completion "
-              "channel; epoll for several)",
-          .fallback = Value{"poll"},
-          .choices = {"poll", "event"}};
+  return {
+      .name = "completion",
+      .kind = Kind::choice,
+      .help =
+          "poll: spin on the completion queue, memory or socket; event: sleep until told (epoll, completion channel)",
+      .fallback = Value{"poll"},
+      .choices = {"poll", "event"}};
 }
 
 ParameterSpec verify_parameter() {

@@ -1,6 +1,5 @@
 #include "workloads/transport/tcp/connection.hh"
 
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 
@@ -38,8 +37,6 @@ int socket_number(int fd, int option) {
 
 SocketsConnection::SocketsConnection(OwnFd fd, const ConnectionPlan& plan)
     : fd_(std::move(fd)), memory_(total_memory(plan)) {
-  const int flags = check(::fcntl(fd_.get(), F_GETFL), "read the flags of a socket");
-  check(::fcntl(fd_.get(), F_SETFL, flags & ~O_NONBLOCK), "make a socket blocking, for block()");
   if (plan.prepare) plan.prepare(memory_.bytes());
   const auto link = link_facts(netdev_of(local_address(fd_.get())));
   const auto in_flight = Bytes{static_cast<std::int64_t>(plan.in_flight)};
@@ -88,15 +85,14 @@ std::map<std::string, double> SocketsConnection::counters() const {
   return observe::tcp_counters(fd_.get());
 }
 
-bool SocketsConnection::write_some(Piece& piece, int wait) {
+bool SocketsConnection::write_some(Piece& piece) {
   const auto* data = memory_.bytes().data() + piece.offset;
   while (piece.done < piece.length) {
-    const int flags = MSG_NOSIGNAL | wait | (piece.more ? MSG_MORE : 0);
+    const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (piece.more ? MSG_MORE : 0);
     const auto sent = ::send(fd_.get(), data + piece.done, piece.length - piece.done, flags);
     if (sent < 0) {
       if (errno == EAGAIN) return false;
-      if (errno == EINTR && wait == MSG_DONTWAIT) continue;
-      if (errno == EINTR) return false;
+      if (errno == EINTR) continue;
       throw_errno("send over TCP");
     }
     piece.done += static_cast<std::size_t>(sent);
@@ -106,14 +102,14 @@ bool SocketsConnection::write_some(Piece& piece, int wait) {
 }
 
 void SocketsConnection::flush() {
-  while (!sends_.empty() && write_some(sends_.front(), MSG_DONTWAIT)) sends_.pop_front();
+  while (!sends_.empty() && write_some(sends_.front())) sends_.pop_front();
 }
 
 void SocketsConnection::post(const Request& request) {
   if (request.operation != Operation::send)
     throw std::logic_error("sockets only send: one-sided operations are not emulated");
   Piece piece{request.local, request.length, 0, request.signaled, request.more};
-  if (sends_.empty() && write_some(piece, MSG_DONTWAIT)) return;
+  if (sends_.empty() && write_some(piece)) return;
   sends_.push_back(piece);
 }
 
@@ -130,44 +126,20 @@ std::size_t SocketsConnection::poll(std::span<Completion> out) {
   }
   while (count < out.size() && !receives_.empty()) {
     auto& piece = receives_.front();
-    if (!piece.complete()) {  // else block() has filled it
-      const auto got = receive(piece, MSG_DONTWAIT);
-      if (got == 0) throw_errno("receive over TCP: the peer closed the connection", ECONNRESET);
-      if (got < 0) {
-        if (errno == EAGAIN) break;
-        if (errno == EINTR) continue;
-        throw_errno("receive over TCP");
-      }
-      if (!piece.complete()) break;  // more may be there, but the caller may have something better to do
+    const auto got =
+        ::recv(fd_.get(), memory_.bytes().data() + piece.offset + piece.done, piece.length - piece.done, MSG_DONTWAIT);
+    if (got == 0) throw_errno("receive over TCP: the peer closed the connection", ECONNRESET);
+    if (got < 0) {
+      if (errno == EAGAIN) break;
+      if (errno == EINTR) continue;
+      throw_errno("receive over TCP");
     }
+    piece.done += static_cast<std::size_t>(got);
+    if (piece.done < piece.length) break;  // more may be there, but the caller may have something better to do
     out[count++] = {Completion::Kind::received, piece.length};
     receives_.pop_front();
   }
   return count;
-}
-
-ssize_t SocketsConnection::receive(Piece& piece, int flags) {
-  const auto got =
-      ::recv(fd_.get(), memory_.bytes().data() + piece.offset + piece.done, piece.length - piece.done, flags);
-  if (got > 0) piece.done += static_cast<std::size_t>(got);
-  return got;
-}
-
-bool SocketsConnection::arm() {
-  return finished_sends_ == 0 && (receives_.empty() || !receives_.front().complete());
-}
-
-Slept SocketsConnection::block() {
-  if (finished_sends_ > 0 || sends_.empty() == receives_.empty()) return Slept::cannot;
-  if (!sends_.empty()) {
-    if (!write_some(sends_.front(), 0)) return Slept::interrupted;
-    sends_.pop_front();
-    return Slept::woken;
-  }
-  const auto got = receive(receives_.front(), 0);
-  if (got < 0 && errno != EINTR) throw_errno("receive over TCP");
-  // Where the peer closed: it may have said why elsewhere.
-  return got > 0 ? Slept::woken : Slept::interrupted;
 }
 
 std::uint32_t SocketsConnection::wait_events() const {

@@ -1,4 +1,4 @@
-// The sockets transport: messages of known length over one TCP connection. Only block() blocks.
+// The sockets transport: messages of known length over one TCP connection, non-blocking.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,7 @@ namespace longhaul::workloads {
 
 class SocketsConnection final : public Connection {
  public:
-  /// `fd` is a connected TCP socket. Sizes its buffers and posts the plan's receives.
+  /// `fd` is a connected, non-blocking TCP socket. Sizes its buffers and posts the plan's receives.
   /// Refuses a congestion control that the kernel does not have (or not for this user).
   static Attempt<std::unique_ptr<SocketsConnection>> open(OwnFd fd, const ConnectionPlan& plan);
 
@@ -29,10 +29,9 @@ class SocketsConnection final : public Connection {
   void post_receive(std::size_t offset, std::size_t length) override;
   std::size_t poll(std::span<Completion> out) override;
 
-  bool arm() override;
+  bool arm() override { return finished_sends_ == 0; }
   int event_fd() const override { return fd_.get(); }
   std::uint32_t wait_events() const override;
-  Slept block() override;
   void check_alive() override;
 
  private:
@@ -42,14 +41,10 @@ class SocketsConnection final : public Connection {
     std::size_t done = 0;
     bool signaled = false;
     bool more = false;
-
-    bool complete() const { return done == length; }
   };
 
   SocketsConnection(OwnFd fd, const ConnectionPlan& plan);
-  /// `wait`: MSG_DONTWAIT, or 0 to block. True when all of it is sent.
-  bool write_some(Piece& piece, int wait);
-  ssize_t receive(Piece& piece, int flags);
+  bool write_some(Piece& piece);
   void flush();
 
   OwnFd fd_;

@@ -84,7 +84,8 @@ VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice
   registrar_.emplace(domain_->get(), access);
   completion_channel_ = CompletionChannel{::ibv_create_comp_channel(id_->verbs)};
   if (!completion_channel_) throw_errno("create a completion channel on " + device.name);
-  set_blocking(false);
+  const int flags = check(::fcntl(completion_channel_->fd, F_GETFL), "read the flags of a completion channel");
+  check(::fcntl(completion_channel_->fd, F_SETFL, flags | O_NONBLOCK), "make a completion channel non-blocking");
 
   create_queue_pair(plan, rtt, limits);
   for (std::uint32_t i = 0; i < plan.receives; ++i)
@@ -236,31 +237,22 @@ void VerbsConnection::post_receive(std::size_t offset, std::size_t length) {
     throw_errno("post a receive to " + device_.name, std::abs(error));
 }
 
-std::size_t VerbsConnection::harvest(std::span<Completion> out) {
+void VerbsConnection::harvest() {
   std::array<ibv_wc, 16> found;
-  std::size_t given = 0;
-  const auto give = [&](Completion completion) {
-    if (given < out.size())
-      out[given++] = completion;
-    else
-      ready_.push_back(completion);
-  };
-  // Who wants one is spared the search for more.
-  const auto most = out.empty() ? found.size() : std::min(found.size(), out.size());
-  const int count = ::ibv_poll_cq(queue_.get(), static_cast<int>(most), found.data());
+  const int count = ::ibv_poll_cq(queue_.get(), static_cast<int>(found.size()), found.data());
   if (count < 0) throw_errno("poll the completion queue of " + device_.name, EIO);
   for (int i = 0; i < count; ++i) {
     const auto& one = found[static_cast<std::size_t>(i)];
     if (one.status != IBV_WC_SUCCESS) throw_completion(one);
     if ((one.wr_id & kReceive) != 0) {
-      give({Completion::Kind::received, one.byte_len});
+      ready_.push_back({Completion::Kind::received, one.byte_len});
       continue;
     }
     retired_ = std::max(retired_, one.wr_id & kNumber);  // siw: a message may be through before an earlier read
     if ((one.wr_id & kAsked) != 0)
-      give({one.opcode == IBV_WC_RDMA_READ ? Completion::Kind::fetched : Completion::Kind::sent, one.byte_len});
+      ready_.push_back(
+          {one.opcode == IBV_WC_RDMA_READ ? Completion::Kind::fetched : Completion::Kind::sent, one.byte_len});
   }
-  return given;
 }
 
 void VerbsConnection::throw_completion(const ibv_wc& completion) const {
@@ -277,8 +269,19 @@ void VerbsConnection::throw_completion(const ibv_wc& completion) const {
 }
 
 std::size_t VerbsConnection::poll(std::span<Completion> out) {
-  if (armed_ && !blocking_) take_event();
-  if (ready_.empty()) return harvest(out);
+  if (armed_) {
+    ibv_cq* queue = nullptr;
+    void* context = nullptr;
+    if (::ibv_get_cq_event(completion_channel_.get(), &queue, &context) == 0) {
+      armed_ = false;
+      // Each acknowledgement takes a lock: they are given in batches.
+      if (++unacknowledged_ == 1024) {
+        ::ibv_ack_cq_events(queue_.get(), unacknowledged_);
+        unacknowledged_ = 0;
+      }
+    }
+  }
+  if (ready_.empty()) harvest();
   std::size_t count = 0;
   while (count < out.size() && !ready_.empty()) {
     out[count++] = ready_.front();
@@ -287,28 +290,7 @@ std::size_t VerbsConnection::poll(std::span<Completion> out) {
   return count;
 }
 
-void VerbsConnection::set_blocking(bool blocking) {
-  const int flags = check(::fcntl(completion_channel_->fd, F_GETFL), "read the flags of a completion channel");
-  check(::fcntl(completion_channel_->fd, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK),
-        "set whether a completion channel blocks");
-  blocking_ = blocking;
-}
-
-// False: there is none, or a signal interrupted.
-bool VerbsConnection::take_event() {
-  ibv_cq* queue = nullptr;
-  void* context = nullptr;
-  if (::ibv_get_cq_event(completion_channel_.get(), &queue, &context) != 0) return false;
-  armed_ = false;
-  // Each acknowledgement takes a lock: they are given in batches.
-  if (++unacknowledged_ == 1024) {
-    ::ibv_ack_cq_events(queue_.get(), unacknowledged_);
-    unacknowledged_ = 0;
-  }
-  return true;
-}
-
-bool VerbsConnection::request_event() {
+bool VerbsConnection::arm() {
   if (!armed_) {
     if (const int error = ::ibv_req_notify_cq(queue_.get(), 0); error != 0)
       throw_errno("ask for a completion event of " + device_.name, error);
@@ -317,17 +299,6 @@ bool VerbsConnection::request_event() {
   // A completion from before the request makes no event.
   if (ready_.empty()) harvest();
   return ready_.empty();
-}
-
-bool VerbsConnection::arm() {
-  if (blocking_) set_blocking(false);
-  return request_event();
-}
-
-Slept VerbsConnection::block() {
-  if (!request_event()) return Slept::woken;
-  if (!blocking_) set_blocking(true);
-  return take_event() ? Slept::woken : Slept::interrupted;
 }
 
 std::uint32_t VerbsConnection::wait_events() const {

@@ -49,7 +49,6 @@ class VerbsConnection final : public Connection {
   bool arm() override;
   int event_fd() const override { return completion_channel_->fd; }
   std::uint32_t wait_events() const override;
-  Slept block() override;
   void check_alive() override;
 
  private:
@@ -58,12 +57,7 @@ class VerbsConnection final : public Connection {
   VerbsConnection(EventChannel channel, CmId id, const RdmaDevice& device, const ConnectionPlan& plan, Nanoseconds rtt);
   void create_queue_pair(const ConnectionPlan& plan, Nanoseconds rtt, const ibv_device_attr& limits);
   void submit();
-  /// Takes what the completion queue has: for `out` as long as there is room, the rest is kept. The number for `out`.
-  std::size_t harvest(std::span<Completion> out = {});
-  /// Asks for a completion event, unless one is asked for. False: something is there already.
-  bool request_event();
-  bool take_event();
-  void set_blocking(bool blocking);
+  void harvest();
   [[noreturn]] void throw_completion(const ibv_wc& completion) const;
 
   RdmaDevice device_;
@@ -90,8 +84,7 @@ class VerbsConnection final : public Connection {
   std::array<ibv_sge, kChain> pieces_{};
   std::size_t chained_ = 0;
   std::deque<Completion> ready_;  // harvested, not yet given out
-  bool armed_ = false;            // an event is asked for and not yet taken
-  bool blocking_ = false;         // the completion channel, so that only block() takes events
+  bool armed_ = false;
   unsigned unacknowledged_ = 0;
 };
 
