@@ -265,24 +265,33 @@ Finding copies_cost_processor(const Claim& claim, const std::vector<Match>& matc
   return conclude(all_of(judgements), std::move(reason), std::move(evidence));
 }
 
-// N10: counted successes, in every run; a count needs no interval.
+// N10: counted successes, in every run; a count needs no interval. A late write gets at a client whatever the design
+// is, as long as deregistration is deferred: what counts is that it does not where it is not.
 Finding read_read_is_open(const Claim& claim, const std::vector<Match>& matches) {
   std::map<std::string, double> most;  // by design
+  double late = 0;                     // without deferral
   std::string where;
   for (const auto& match : matches) {
     const auto& design = choice_of(*match.parameters, "design");
+    const bool is_late = is(*match.parameters, "attack", "late-write");
+    const auto deferred = is_late ? integer_of(*match.parameters, "deferred") : 0;
     const auto* successes = match.cell->metric(claim.metric);
     if (successes == nullptr) continue;
     const auto count = *std::max_element(successes->values.begin(), successes->values.end());
     if (count > 0)
-      where += fmt::format("{}{:.0f} by {} ({}, domain {})", where.empty() ? "" : ", ", count,
-                           choice_of(*match.parameters, "attack"), design, choice_of(*match.parameters, "domain"));
-    most[design] = std::max(most[design], count);
+      where +=
+          fmt::format("{}{:.0f} by {} ({})", where.empty() ? "" : ", ", count, choice_of(*match.parameters, "attack"),
+                      is_late ? fmt::format("deferred {}", deferred)
+                              : fmt::format("{}, domain {}", design, choice_of(*match.parameters, "domain")));
+    if (!is_late)
+      most[design] = std::max(most[design], count);
+    else if (deferred == 0)
+      late = std::max(late, count);
   }
   auto reason = where.empty() ? std::string{"no attack succeeded"} : "successes: " + where;
   if (!most.contains("read-write") || !most.contains("read-read"))
     return undecided(reason + ": both designs are wanted", {});
-  const bool holds = most["read-write"] == 0 && most["read-read"] > 0;
+  const bool holds = most["read-write"] == 0 && most["read-read"] > 0 && late == 0;
   return conclude(holds ? Judgement::yes : Judgement::no, std::move(reason), {});
 }
 
@@ -445,7 +454,9 @@ std::vector<Claim> rpc_claims() {
        .statement =
            "By Read-Read a client gets at the server's buffers with a guessed key, or keeps them by withholding "
            "RDMA_DONE; Read-Write exposes none.",
-       .criterion = "some attack succeeds on Read-Read in some run, and none on Read-Write in any",
+       .criterion = "some attack succeeds on Read-Read in some run, and none on Read-Write in any; a server's late "
+                    "write changes "
+                    "no buffer of a client that does not defer deregistration",
        .workload = "rpc_attack",
        .metric = "successes",
        .x = "tries",

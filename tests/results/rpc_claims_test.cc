@@ -243,6 +243,22 @@ TEST_F(RpcClaims, N10CountsAttacks) {
   EXPECT_EQ(finding("N10").verdict, Verdict::does_not_hold) << "Read-Write is open, too";
 }
 
+TEST_F(RpcClaims, N10WantsNoLateWriteWithoutDeferral) {
+  const auto attack = [&](const char* kind, const char* design, std::int64_t deferred, double successes) {
+    Parameters parameters{{"attack", std::string{kind}}, {"design", std::string{design}}};
+    if (deferred > 0) parameters["deferred"] = deferred;
+    add("rpc_attack", std::move(parameters), {{"successes", successes}});
+  };
+  attack("withhold", "read-read", 0, 8);
+  attack("withhold", "read-write", 0, 0);
+  attack("late-write", "read-write", 0, 0);
+  attack("late-write", "read-write", 8, 8);
+  EXPECT_EQ(finding("N10").verdict, Verdict::holds);
+  EXPECT_THAT(finding("N10").reason, HasSubstr("8 by late-write (deferred 8)"));
+  summary_.cells[2].metrics.front().values = {0, 0, 0, 1, 0, 0};
+  EXPECT_EQ(finding("N10").verdict, Verdict::does_not_hold) << "it changed a buffer that should have been closed";
+}
+
 TEST_F(RpcClaims, N9IsOfSeveralClients) {
   const auto clients = [&](double one, double eight, double sockets) {
     summary_.cells.clear();

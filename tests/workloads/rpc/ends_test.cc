@@ -272,6 +272,37 @@ TEST(RpcMixTest, CallsOfEveryKindAndSizeAreAnsweredByEachDesign) {
   }
 }
 
+// Deregistration that is deferred leaves the call's way, not the books.
+TEST(RpcDeferredTest, RegionsLieUpToTheWatermark) {
+  for (const auto design : {Design::read_write, Design::read_read, Design::push}) {
+    for (const auto procedure : {nfs::Procedure::read, nfs::Procedure::write}) {
+      Options options{.procedure = procedure, .design = design, .size = 8192, .threads = 3, .credits = 8};
+      options.client_buffers = options.server_buffers = {.strategy = "each-time", .deferred = 6};
+      Table table{options};
+      std::size_t most = 0;
+      for (int i = 0; i < 30; ++i) {
+        ASSERT_TRUE(table.play());
+        most = std::max(most, table.client_end.registered.live.size());
+        EXPECT_LE(table.client_end.registered.live.size(), 6U + 3U);
+        EXPECT_LE(table.server_end.registered.live.size(), 6U + 3U + (options.pushes() ? 9U : 0U));
+      }
+      EXPECT_GE(most, 6U);
+      table.client->verify_last();
+      EXPECT_EQ(table.server->counters().errors, 0U);
+      const auto counters = table.client->registrations();
+      EXPECT_EQ(counters->registrations - counters->deregistrations, table.client_end.registered.live.size());
+      EXPECT_GE(counters->most_idle_pages, 6U * 2U);
+      EXPECT_LE(counters->most_idle_pages, 9U * 3U);
+    }
+  }
+  Options pinned{.size = 8192, .credits = 4};
+  const auto before = pinned_by(pinned);
+  pinned.server_buffers.deferred = 5;
+  EXPECT_EQ(pinned_by(pinned), before) << "a pool that is registered once";
+  pinned.server_buffers.strategy = "each-time";
+  EXPECT_EQ(pinned_by(pinned), before + 5 * Layout(pinned, Role::server, false).buffer_stride);
+}
+
 // The application has its data in memory of its own.
 TEST(RpcCopyTest, TheApplicationHasWhatItReadAndSendsWhatItHas) {
   for (const auto procedure : {nfs::Procedure::read, nfs::Procedure::write}) {
@@ -346,9 +377,10 @@ TEST(RpcSlotTest, WhatWasNotGrantedIsRefused) {
 
 // Nobody can change what the server has begun to look at.
 TEST(RpcSlotTest, ATakenSlotIsClosedBeforeItIsRead) {
-  for (const auto* strategy : {"preregistered", "each-time"}) {
+  for (const auto& buffers_of : {StrategyOptions{}, StrategyOptions{.strategy = "each-time"},
+                                 StrategyOptions{.strategy = "each-time", .deferred = 4}}) {
     Options options{.procedure = nfs::Procedure::write, .design = Design::push, .size = 8192};
-    options.server_buffers.strategy = strategy;
+    options.server_buffers = buffers_of;
     const ConnectionPlan plan = *plan_of(options, Role::server, false);
     FakeConnection end{total_memory(plan), plan.memory};
     Buffers buffers{end, options.server_buffers};
@@ -362,7 +394,7 @@ TEST(RpcSlotTest, ATakenSlotIsClosedBeforeItIsRead) {
     ASSERT_TRUE(payload);
     EXPECT_EQ(payload->front(), std::byte{1});
     slot.front() = std::byte{2};  // as a client with the key would
-    if (options.server_buffers.registers()) {
+    if (options.server_buffers.registers() && options.server_buffers.deferred == 0) {
       EXPECT_TRUE(end.registered.live.empty()) << "the adapter refuses such a write";
     } else {
       EXPECT_EQ(payload->front(), std::byte{1}) << "a copy";

@@ -49,6 +49,7 @@ void RdmaClient::start(std::size_t thread) {
   calls_[thread].state = Call::State::under_way;
   caller_.start(thread);
   send_ready();
+  buffers_.tidy();  // while the calls are on their way
 }
 
 void RdmaClient::send_ready() {
@@ -307,17 +308,20 @@ void RdmaClient::finish(std::size_t thread, ReplyWay way) {
   plan_.pushed = call.plan.pushed;
   segments_ = std::max<std::size_t>(call.segments, 1);
   call.state = Call::State::idle;
-  buffers_.tidy();
+}
+
+std::string RdmaClient::fault(std::size_t thread) const {
+  const auto& operation = caller_.call(thread);
+  const auto bytes = (options_.copy ? std::span<const std::byte>{application_[thread]}
+                                    : connection_.memory().subspan(buffer_of(thread)))
+                         .first(operation.size);
+  return content_fault(bytes, operation.offset);
 }
 
 void RdmaClient::verify_last() const {
   if (!last_read_ || !done(*last_read_)) return;
-  const auto& operation = caller_.call(*last_read_);
-  if (operation.procedure != nfs::Procedure::read) return;  // a mix went on with a WRITE
-  const auto bytes = (options_.copy ? std::span<const std::byte>{application_[*last_read_]}
-                                    : connection_.memory().subspan(buffer_of(*last_read_)))
-                         .first(operation.size);
-  if (const auto fault = content_fault(bytes, operation.offset); !fault.empty()) throw std::runtime_error(fault);
+  if (caller_.call(*last_read_).procedure != nfs::Procedure::read) return;  // a mix went on with a WRITE
+  if (const auto found = fault(*last_read_); !found.empty()) throw std::runtime_error(found);
 }
 
 }  // namespace longhaul::workloads::rpc

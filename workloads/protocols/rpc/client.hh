@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "workloads/harness/loop.hh"
@@ -63,6 +64,8 @@ class RdmaClient final : public Client {
   std::uint64_t stalls() const override { return caller_.stalls(); }
   std::optional<registration::ExecutorCounters> registrations() const override { return buffers_.counters(); }
   void verify_last() const override;
+  /// The first byte that the thread's last READ, which is done, has otherwise than the file, in words; empty: none.
+  std::string fault(std::size_t thread) const;
 
  private:
   struct Call {

@@ -76,6 +76,10 @@ struct Layout {
   std::size_t total;
 };
 
+/// Bytes that the server may have registered for one client at the most. A page that is registered twice counts twice,
+/// as it does for the limit of locked memory: deferred regions lie over the same buffers.
+std::size_t pinned_by(const Options& options);
+
 /// What an end needs of each of its connections. Refuses what the sizes do not allow.
 Attempt<ConnectionPlan> plan_of(const Options& options, Role role, bool stream);
 

@@ -46,6 +46,9 @@ ServerCounters RdmaServer::counters() const {
   auto counters = counters_;
   counters.exposed += slots_.exposed();
   counters.exposures += slots_.exposures();
+  // A region whose deregistration is deferred is open for as long as that takes.
+  if (const auto buffers = buffers_.counters(); buffers && rights_of(options_, Role::server) != Rights::none)
+    counters.exposed += Nanoseconds{buffers->exposed};
   return counters;
 }
 
@@ -109,6 +112,7 @@ void RdmaServer::receive(std::size_t length) {
   if (waiting_.size() + reading() >= options_.credits)
     throw std::runtime_error(fmt::format("call {:#010x} is one more than the {} that the client was granted",
                                          decoded->header.xid, options_.credits));
+  if (seen_) seen_(decoded->header);
   waiting_.push_back({offset, length, std::move(*decoded)});
 }
 

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "observe/clock.hh"
@@ -50,6 +52,9 @@ class RdmaServer final : public Lane {
   bool advance() override;
   Waitable& waitable() override { return connection_; }
   void reset() override;
+
+  /// `seen` is told the header of each call when it comes, before anything is done for it. For hostile servers.
+  void watch(std::function<void(const Header&)> seen) { seen_ = std::move(seen); }
 
   ServerCounters counters() const;
   /// Buffers that the client has not given back by RDMA_DONE.
@@ -117,6 +122,7 @@ class RdmaServer final : public Lane {
   std::vector<std::byte> message_;  // of the reply that is being made
   ServerCounters counters_;
   std::uint64_t overdue_ = 0;
+  std::function<void(const Header&)> seen_;
   bool answered_ = false;
 };
 

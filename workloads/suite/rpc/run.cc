@@ -32,6 +32,8 @@ Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::
   };
   const auto word = [&](const char* name) { return text(parameters, spec.parameters, name); };
   const bool mix = word("procedure") == "oltp";
+  auto client_buffers = strategy_of(spec, parameters, transport);
+  client_buffers.deferred = number("deferred");
   return {.procedure = procedure_of(word("procedure")),
           .mix = mix,
           .design = design_of(word("design")),
@@ -45,8 +47,8 @@ Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::
           .server_threads = number("server_threads"),
           .blocking = word("serving") == "blocking",
           .copy = word("copy") == "client",
-          .client_buffers = strategy_of(spec, parameters, transport),
-          .server_buffers = {.strategy = word("server_buffers")}};
+          .client_buffers = client_buffers,
+          .server_buffers = {.strategy = word("server_buffers"), .deferred = number("deferred")}};
 }
 
 Options options_of(const PairedSession& session) {
@@ -131,7 +133,10 @@ std::map<std::string, Metric> metrics_of(const std::vector<std::unique_ptr<Clien
   }
   std::map<std::string, Metric> metrics{{"trips", to_metric(trips, count)},
                                         {"credit_stalls", to_metric(stalls, count)}};
-  if (registrations) metrics.merge(registration_metrics(*registrations, registrations->requests));
+  if (registrations) {
+    metrics.merge(registration_metrics(*registrations, registrations->requests));
+    metrics["idle"] = to_metric(static_cast<double>(registrations->most_idle_pages * registration::kPageSize), count);
+  }
   return metrics;
 }
 
@@ -199,7 +204,7 @@ std::map<std::string, Metric> server(ServerSession& session) {
   session.serve(lanes, false);
   ServerCounters all;
   for (const auto* one : servers) all += one->counters();
-  const auto pinned = options.clients * Layout{options, Role::server, false}.total;
+  const auto pinned = options.clients * pinned_by(options);
   return {{"blocked", to_metric(mean(all.blocked, all.calls), all.calls)},
           {"reads_under_way", to_metric(static_cast<double>(all.most_reads), all.calls)},
           {"reachable", to_metric(mean(all.exposed, all.calls), all.calls)},

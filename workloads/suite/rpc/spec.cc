@@ -130,6 +130,16 @@ std::vector<ParameterSpec> parameters() {
                  .fallback = Value{"ours"},
                  .choices = {"ours", "kernel"}});
   for (auto& parameter : strategy_parameters()) all.push_back(std::move(parameter));
+  all.push_back({.name = "deferred",
+                 .kind = Kind::count,
+                 .help =
+                     "regions that an end keeps registered after their use; with one more it deregisters all of them "
+                     "together, while it waits. 0: each before its call is over",
+                 .fallback = Value{std::int64_t{0}},
+                 .min = 0,
+                 .max = 4096,
+                 .choices = {},
+                 .needs = kChunks});
   return with_harness(std::move(all));
 }
 
@@ -177,6 +187,11 @@ std::vector<MetricSpec> metrics() {
        .help =
            "bytes of the server that its clients' connections may have registered at the most, known before the first "
            "call",
+       .detail = true},
+      {.name = "idle",
+       .unit = "B",
+       .better = Better::lower,
+       .help = "bytes of the client's regions that stayed registered after their use, at the most at a time",
        .detail = true}};
   return with_strategy(std::move(all));
 }
