@@ -1,7 +1,7 @@
 // Attacks are for machines that may be attacked; and the connections that one wants.
 #include <gmock/gmock.h>
 
-#include "tests/workloads/fake.hh"
+#include "tests/workloads/rpc/table.hh"
 #include "workloads/suite/rpc_attack/late.hh"
 #include "workloads/suite/rpc_attack/run.hh"
 #include "workloads/suite/rpc_attack/spec.hh"
@@ -44,9 +44,8 @@ std::size_t changed_late(std::size_t deferred, std::size_t calls) {
   FakeConnection client_end{total_memory(client_plan), client_plan.memory};
   FakeConnection server_end{total_memory(server_plan), server_plan.memory};
   client_end.join(server_end);
-  for (const auto& [end, plan] : {std::pair{&client_end, &client_plan}, {&server_end, &server_plan}})
-    for (std::uint32_t i = 0; i < plan->receives; ++i)
-      end->post_receive(plan->receive_offset + i * plan->receive_stride, plan->receive_length);
+  rpc::post_receives(client_end, client_plan);
+  rpc::post_receives(server_end, server_plan);
   rpc::MemoryStore store{options.file_size(), 1, 1};
   rpc::ServerThreads threads{.all = 1};
   rpc::RdmaClient victim{client_end, options};
