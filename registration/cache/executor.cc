@@ -31,10 +31,12 @@ ExecutorCounters& ExecutorCounters::operator+=(const ExecutorCounters& other) {
   registering += other.registering;
   deregistering += other.deregistering;
   exposed += other.exposed;
+  most_idle_pages += other.most_idle_pages;
   return *this;
 }
 
-Executor::Executor(Registrar& registrar, const std::optional<CacheSetup>& cache) : registrar_(registrar) {
+Executor::Executor(Registrar& registrar, const std::optional<CacheSetup>& cache, std::size_t watermark)
+    : registrar_(registrar), watermark_(watermark) {
   if (!cache) return;
   if (cache->options.granularity == Granularity::page)
     throw std::logic_error("a cache of single pages is for simulation: an adapter registers ranges");
@@ -47,10 +49,10 @@ Executor::Executor(Registrar& registrar, const std::optional<CacheSetup>& cache)
 
 Executor::~Executor() {
   watch_.reset();
-  tidy();
+  discharge_idle();
   discharge_gone();
   for (const auto& cached : cached_)
-    if (cached.region.handle != 0) discharge({{cached.region.handle, cached.last_used}}, counters_);
+    if (cached.region.handle != 0) discharge({{cached.region.handle, cached.pages, cached.last_used}}, counters_);
 }
 
 Result<void> Executor::watch(Pages area, Unmapping unmapping) {
@@ -112,14 +114,14 @@ Result<void> Executor::complete(Lease& lease) {
     lease.gaps_.pop_back();
     add_piece(lease, gap, region->keys);
     if (!cached) {
-      lease.uncached_.push_back(region->handle);
+      lease.uncached_.push_back({region->handle, gap.count, 0});
       continue;
     }
     user_->exclusively([&](RegionCache& cache) {
       cache.add(gap, lease.ids_);
       const auto id = lease.ids_.back();
       if (cached_.size() <= id) cached_.resize(id + 1);
-      cached_[id] = {*region, now()};
+      cached_[id] = {*region, gap.count, now()};
     });
   }
   std::sort(lease.pieces_.begin(), lease.pieces_.end(),
@@ -135,7 +137,13 @@ Result<Executor::Lease> Executor::lease(Pages asked) {
 
 // The transfer is over.
 void Executor::end(Lease& lease) {
-  for (const auto handle : lease.uncached_) discharge({{handle, now()}}, counters_);
+  for (auto one : lease.uncached_) {
+    one.last_used = now();
+    if (watermark_ > 0)
+      let_lie(one);
+    else
+      discharge({one}, counters_);
+  }
   if (lease.found_ != kNoRegion) {
     cached_[lease.found_].last_used = now();
     user_->release(lease.found_);
@@ -154,7 +162,19 @@ void Executor::end(Lease& lease) {
 }
 
 void Executor::tidy() {
-  discharge(std::exchange(evicted_, {}), counters_);
+  if (idle_.size() > watermark_) discharge_idle();
+}
+
+void Executor::discharge_idle() {
+  idle_pages_ = 0;
+  discharge(std::exchange(idle_, {}), counters_);
+}
+
+// Until tidy().
+void Executor::let_lie(Unlisted one) {
+  idle_pages_ += one.pages;
+  counters_.most_idle_pages = std::max(counters_.most_idle_pages, idle_pages_);
+  idle_.push_back(one);
 }
 
 ExecutorCounters Executor::counters() const {
@@ -191,17 +211,18 @@ tl::expected<Registrar::Registered, int> Executor::enlist(Pages pages) {
 tl::expected<Registrar::Registered, int> Executor::enlist_with_room(Pages pages) {
   for (;;) {
     auto region = enlist(pages);
-    if (region || region.error() != ENOMEM || !cache_) return region;
-    if (evicted_.empty()) {
+    if (region || region.error() != ENOMEM) return region;
+    if (idle_.empty() && !cache_) return region;
+    if (idle_.empty()) {
       user_->exclusively([&](RegionCache& cache) {
         const auto& evicted = cache.evict(pages.count);
         counters_.evictions += evicted.size();
         take_out(evicted);
       });
-      if (evicted_.empty()) return region;
+      if (idle_.empty()) return region;
       ++counters_.out_of_memory;
     }
-    tidy();
+    discharge_idle();
   }
 }
 
@@ -231,11 +252,11 @@ void Executor::discharge_gone() {
 // An id may be used again as soon as another region is added: its handle comes out of the books before.
 Executor::Unlisted Executor::take_out(RegionId id) {
   const auto cached = std::exchange(cached_[id], {});
-  return {cached.region.handle, cached.last_used};
+  return {cached.region.handle, cached.pages, cached.last_used};
 }
 
 void Executor::take_out(const std::vector<Eviction>& evicted) {
-  for (const auto& one : evicted) evicted_.push_back(take_out(one.id));
+  for (const auto& one : evicted) let_lie(take_out(one.id));
 }
 
 // Of a region what was asked for.

@@ -50,7 +50,8 @@ struct ExecutorCounters {
   std::uint64_t out_of_memory = 0;  ///< registrations that were tried again after more had been evicted
   std::int64_t registering = 0;
   std::int64_t deregistering = 0;
-  std::int64_t exposed = 0;  ///< of all deregistered regions: from the end of their last use
+  std::int64_t exposed = 0;           ///< of all deregistered regions: from the end of their last use
+  std::uint64_t most_idle_pages = 0;  ///< of regions that waited for tidy() at a time, at the most
 
   ExecutorCounters& operator+=(const ExecutorCounters& other);
 };
@@ -70,6 +71,13 @@ struct CacheSetup {
 
 /// Used by one thread. Destroyed, it deregisters all that it has registered; its leases go before it.
 class Executor {
+  /// With the end of its last use.
+  struct Unlisted {
+    Registrar::Handle handle = 0;
+    std::uint64_t pages = 0;
+    std::int64_t last_used = 0;
+  };
+
  public:
   /// A request's regions, in use for as long as it lives. Move-only.
   class Lease {
@@ -99,13 +107,16 @@ class Executor {
     std::vector<Pages> gaps_;
     RegionId found_ = kNoRegion;  // without a plan
     std::vector<RegionId> ids_;
-    std::vector<Registrar::Handle> uncached_;
+    std::vector<Unlisted> uncached_;
     bool kept_ = true;
   };
 
   /// Without a cache each request is registered and deregistered by itself. The cache works on whole regions
   /// (Granularity::region): an adapter registers a range, not page after page. Throws std::logic_error otherwise.
-  Executor(Registrar& registrar, const std::optional<CacheSetup>& cache);
+  /// `watermark`: regions that may stay registered although nobody uses or keeps them. With more of them tidy()
+  /// deregisters all in one go: a peer that knows a key can reach its region until then. 0: a region that is not cached
+  /// goes when its lease ends.
+  Executor(Registrar& registrar, const std::optional<CacheSetup>& cache, std::size_t watermark = 0);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -126,21 +137,17 @@ class Executor {
   /// begin() and complete().
   Result<Lease> lease(Pages asked);
 
-  /// Deregisters what was evicted, in one go. To be called when the caller waits for something else; else the next
-  /// request does so, or a registration that finds no memory.
+  /// Deregisters what waits for that, in one go, where it is more than the watermark. To be called when the caller
+  /// waits for something else; else the next request of a cache does so, or a registration that finds no memory.
   void tidy();
 
   ExecutorCounters counters() const;
   void reset();
 
  private:
-  /// With the end of its last use.
-  struct Unlisted {
-    Registrar::Handle handle = 0;
-    std::int64_t last_used = 0;
-  };
   struct Cached {
     Registrar::Registered region;
+    std::uint64_t pages = 0;
     std::int64_t last_used = 0;
   };
   void plan(Lease& lease, RegionCache& cache);
@@ -149,7 +156,9 @@ class Executor {
   bool cacheable(Pages pages);
   void end(Lease& lease);
   void discharge(const std::vector<Unlisted>& all, ExecutorCounters& counters);
+  void discharge_idle();
   void discharge_gone();
+  void let_lie(Unlisted one);
   Unlisted take_out(RegionId id);
   void take_out(const std::vector<Eviction>& evicted);
   void add_piece(Lease& lease, Pages region, Keys keys) const;
@@ -157,8 +166,10 @@ class Executor {
   Registrar& registrar_;
   std::unique_ptr<SharedCache> cache_;
   std::optional<SharedCache::User> user_;
-  std::vector<Cached> cached_;     // by region id; it changes while nobody else uses the cache
-  std::vector<Unlisted> evicted_;  // and not deregistered yet
+  std::vector<Cached> cached_;  // by region id; it changes while nobody else uses the cache
+  std::vector<Unlisted> idle_;  // out of the cache, or never in it, and not deregistered yet
+  std::uint64_t idle_pages_ = 0;
+  std::size_t watermark_;
   ExecutorCounters counters_;
   mutable std::mutex gone_mutex_;
   std::vector<Unlisted> gone_;           // their mappings have; guarded by gone_mutex_

@@ -165,12 +165,13 @@ struct Calls {
   std::vector<Evidence> evidence;
 };
 
-Calls calls_of(const Claim& claim, const std::vector<Match>& matches, const char* what) {
+Calls calls_of(const Claim& claim, const std::vector<Match>& matches, const char* mine, const char* axis) {
   Calls calls;
   for (const auto& match : matches) {
     const bool read = is(*match.parameters, "procedure", "read");
     auto ratio = compared(*match.cell, *match.rival, claim.metric, matches.size());
-    calls.evidence.push_back({fmt::format("{} {}", read ? "READ" : "WRITE", place(claim, match)), what, ratio.ratio});
+    calls.evidence.push_back({fmt::format("{} {}", read ? "READ" : "WRITE", place(claim, match)),
+                              fmt::format("{} / {}", mine, choice_of(*match.rival_parameters, axis)), ratio.ratio});
     (read ? calls.reads : calls.writes).push_back(std::move(ratio));
   }
   return calls;
@@ -178,7 +179,7 @@ Calls calls_of(const Claim& claim, const std::vector<Match>& matches, const char
 
 // N5: the server's cache gains something for either call, and less for WRITE.
 Finding cache_gains_more_for_read(const Claim& claim, const std::vector<Match>& matches) {
-  auto calls = calls_of(claim, matches, "preregistered / each-time");
+  auto calls = calls_of(claim, matches, "preregistered", "server_buffers");
   auto reason = "preregistered / each-time is " + said(calls.evidence);
   if (calls.reads.size() != calls.writes.size() || calls.reads.empty())
     return undecided(reason + ": READ and WRITE are wanted at the same sizes", std::move(calls.evidence));
@@ -217,8 +218,11 @@ Finding cache_wins_the_mix(const Claim& claim, const std::vector<Match>& matches
 
 // N8: a key for all memory wins READ; WRITE pays for its many segments.
 Finding one_key_wins_read_only(const Claim& claim, const std::vector<Match>& matches) {
-  auto calls = calls_of(claim, matches, "one key / each-time");
-  auto reason = "throughput with one key / registered each time is " + said(calls.evidence);
+  auto calls = calls_of(claim, matches, "one key", "strategy");
+  std::string reason = "throughput with one key against registration on the way is";
+  for (const auto& one : calls.evidence)
+    reason += fmt::format("{} {:.3g} ({}) at {}", &one == &calls.evidence.front() ? "" : ",", one.ratio.value, one.what,
+                          one.at);
   if (calls.reads.empty() || calls.writes.empty())
     return undecided(reason + ": READ and WRITE are both wanted", std::move(calls.evidence));
   std::vector<Judgement> judgements;
@@ -240,6 +244,29 @@ Finding clients_add_up(const Claim& claim, const std::vector<Match>& matches) {
                             place(claim, last), growth.ratio.value, lead.ratio.value);
   if (first.x != 1) return undecided(reason + ": one client alone is wanted, too", std::move(evidence));
   return conclude(all_of({above(growth, 1), above(lead, 1)}), std::move(reason), std::move(evidence));
+}
+
+// N9d: more clients, until their files do not fit into the server's cache.
+Finding disks_make_a_knee(const Claim& claim, const std::vector<Match>& matches) {
+  std::vector<Evidence> evidence;
+  const auto& first = matches.front();
+  const auto& last = matches.back();
+  const auto median = [&](const Match& match) {
+    const auto* metric = match.cell->metric(claim.metric);
+    return metric == nullptr ? 0.0 : metric->median;
+  };
+  const auto& most = *std::max_element(matches.begin(), matches.end(),
+                                       [&](const Match& a, const Match& b) { return median(a) < median(b); });
+  const auto growth = compared(*most.cell, *first.cell, claim.metric, 2);
+  const auto fall = compared(*last.cell, *most.cell, claim.metric, 2);
+  evidence.push_back({place(claim, most), "throughput / that of one client", growth.ratio});
+  evidence.push_back({place(claim, last), "throughput / the most", fall.ratio});
+  auto reason = fmt::format("with {} throughput is {:.3g} times that of one client; with {} it is {:.3g} times that",
+                            place(claim, most), growth.ratio.value, place(claim, last), fall.ratio.value);
+  if (first.x != 1) return undecided(reason + ": one client alone is wanted, too", std::move(evidence));
+  if (&most == &first || &most == &last)
+    return conclude(Judgement::no, reason + ": there is no knee", std::move(evidence));
+  return conclude(all_of({above(growth, 1), below(fall, 1)}), std::move(reason), std::move(evidence));
 }
 
 // N4: the same work for a call, by what is not polling.
@@ -265,30 +292,44 @@ Finding copies_cost_processor(const Claim& claim, const std::vector<Match>& matc
   return conclude(all_of(judgements), std::move(reason), std::move(evidence));
 }
 
-// N10: counted successes, in every run; a count needs no interval.
+// N10: counted successes, in every run; a count needs no interval. A late write gets at a client whatever the design
+// is, as long as deregistration is deferred: what counts is that it does not where it is not.
 Finding read_read_is_open(const Claim& claim, const std::vector<Match>& matches) {
   std::map<std::string, double> most;  // by design
+  double late = 0;                     // without deferral
   std::string where;
   for (const auto& match : matches) {
     const auto& design = choice_of(*match.parameters, "design");
+    const bool is_late = is(*match.parameters, "attack", "late-write");
+    const auto deferred = is_late ? integer_of(*match.parameters, "deferred") : 0;
     const auto* successes = match.cell->metric(claim.metric);
     if (successes == nullptr) continue;
     const auto count = *std::max_element(successes->values.begin(), successes->values.end());
     if (count > 0)
-      where += fmt::format("{}{:.0f} by {} ({}, domain {})", where.empty() ? "" : ", ", count,
-                           choice_of(*match.parameters, "attack"), design, choice_of(*match.parameters, "domain"));
-    most[design] = std::max(most[design], count);
+      where +=
+          fmt::format("{}{:.0f} by {} ({})", where.empty() ? "" : ", ", count, choice_of(*match.parameters, "attack"),
+                      is_late ? fmt::format("deferred {}", deferred)
+                              : fmt::format("{}, domain {}", design, choice_of(*match.parameters, "domain")));
+    if (!is_late)
+      most[design] = std::max(most[design], count);
+    else if (deferred == 0)
+      late = std::max(late, count);
   }
   auto reason = where.empty() ? std::string{"no attack succeeded"} : "successes: " + where;
   if (!most.contains("read-write") || !most.contains("read-read"))
     return undecided(reason + ": both designs are wanted", {});
-  const bool holds = most["read-write"] == 0 && most["read-read"] > 0;
+  const bool holds = most["read-write"] == 0 && most["read-read"] > 0 && late == 0;
   return conclude(holds ? Judgement::yes : Judgement::no, std::move(reason), {});
 }
 
 std::string by_clients(const CellSummary& cell, const Vocabulary& vocabulary) {
   const auto spelt = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
   return fmt::format("{}, {}, threads {}", by_path(cell, vocabulary), spelt("procedure"), spelt("threads"));
+}
+
+bool of_several_clients(const Parameters& parameters) {
+  return (is(parameters, "procedure", "read") || is(parameters, "procedure", "write")) &&
+         (!parameters.contains("design") || is(parameters, "design", "read-write"));
 }
 
 std::string by_delay(const CellSummary& cell, const Vocabulary& vocabulary) {
@@ -435,17 +476,39 @@ std::vector<Claim> rpc_claims() {
        .group = by_clients,
        .concerns =
            [](const Parameters& parameters) {
-             return (is(parameters, "procedure", "read") || is(parameters, "procedure", "write")) &&
-                    (!parameters.contains("design") || is(parameters, "design", "read-write"));
+             return is(parameters, "store", "memory") && of_several_clients(parameters);
            },
        .check = clients_add_up,
+       .course = true},
+      {.id = "N9d",
+       .source = std::string{kPaper} + "section 5.4, figures 15 and 16",
+       .statement = "With disks behind the server throughput grows with clients until their files exceed its memory.",
+       .criterion = "with a modelled store some number of clients has more throughput together than one and than the "
+                    "most of them",
+       .workload = "rpc",
+       .metric = "throughput",
+       .x = "clients",
+       .rival = Rival::none,
+       .group =
+           [](const CellSummary& cell, const Vocabulary& vocabulary) {
+             return fmt::format("{}, cache {}", by_clients(cell, vocabulary),
+                                vocabulary.spelt(cell.workload, cell.parameters, "cache"));
+           },
+       .concerns =
+           [](const Parameters& parameters) {
+             return is(parameters, "transport", "rdma") && is(parameters, "store", "modelled") &&
+                    of_several_clients(parameters);
+           },
+       .check = disks_make_a_knee,
        .course = true},
       {.id = "N10",
        .source = std::string{kPaper} + "section 4.1",
        .statement =
            "By Read-Read a client gets at the server's buffers with a guessed key, or keeps them by withholding "
            "RDMA_DONE; Read-Write exposes none.",
-       .criterion = "some attack succeeds on Read-Read in some run, and none on Read-Write in any",
+       .criterion = "some attack succeeds on Read-Read in some run, and none on Read-Write in any; a server's late "
+                    "write changes "
+                    "no buffer of a client that does not defer deregistration",
        .workload = "rpc_attack",
        .metric = "successes",
        .x = "tries",

@@ -65,6 +65,12 @@ TEST_F(Nfs, OurClientSpeaksToTheKernelsServer) {
     }
     run("rpc", "rxe", "--transport tcp " + options);
   }
+  // RDMA_NOMSG: it reads the whole call.
+  for (const std::string provider : {"rxe", "siw"}) {
+    const auto client = run("rpc", provider,
+                            "--transport rdma --server kernel --threads 3 --calls long --procedure write --size 64KiB");
+    EXPECT_EQ(metric(client, "trips"), 4) << provider;
+  }
   // Inline messages.
   run("rpc", "rxe", "--transport rdma --server kernel --size 1KiB");
   run("rpc", "rxe", "--transport rdma --server kernel --procedure write --size 1KiB");

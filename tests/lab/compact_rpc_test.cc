@@ -52,6 +52,10 @@ TEST_F(Rpc, EveryProcedureByBothDesigns) {
       EXPECT_EQ(metric(both.at("client"), "trips"), 2) << provider << " " << buffers;
       EXPECT_EQ(metric(both.at("server"), "blocked"), 0) << "no RDMA read";
     }
+    for (const std::string size : {"20000", "64KiB"}) {
+      const auto both = call(provider, "--transport rdma --threads 3 --calls long --procedure write --size " + size);
+      EXPECT_EQ(metric(both.at("client"), "trips"), 4) << provider << " RDMA_NOMSG " << size;
+    }
     for (const std::string procedure : {"read", "write"})
       call(provider, "--transport tcp --threads 3 --size 20000 --procedure " + procedure);
   }
@@ -109,6 +113,24 @@ TEST_F(Rpc, AttacksSucceedOnReadReadOnly) {
   EXPECT_EQ(successes("siw", "--tries 1 --design read-read"), 1);
   EXPECT_EQ(successes("siw", "--tries 1 --design read-write"), 1) << "siw's fault: told in docs/rpc.md";
   EXPECT_EQ(successes("siw", "--tries 1 --design read-write --domain own"), 0);
+}
+
+// A write after the reply gets at what is not deregistered yet. The path is long: without delay the write would come
+// while the batch is deregistered, whose last region is the one that it goes to.
+TEST_F(Rpc, LateWritesGetAtDeferredRegionsOnly) {
+  applied("--delay 20ms");
+  for (const std::string provider : {"rxe", "siw"}) {
+    for (const auto& [options, wanted] : {std::pair{"--design read-write", 0.0},
+                                          {"--design read-write --deferred 4", 4.0},
+                                          {"--design read-read --deferred 4", 0.0}}) {
+      const auto outcome = by_hand(
+          "rpc_attack", provider,
+          "--transport rdma --min-samples 5 --duration 300ms --attack late-write --tries 20 " + std::string{options});
+      ASSERT_EQ(outcome.code, 0) << provider << " " << options << ": " << outcome.out << outcome.err;
+      EXPECT_EQ(metric(json::parse(outcome.out).at("client"), "successes"), wanted) << provider << " " << options;
+    }
+  }
+  clear();
 }
 
 TEST_F(Rpc, AnEndThatIsKilledIsNamedAndTheNextClientIsServed) {

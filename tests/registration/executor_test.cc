@@ -199,6 +199,37 @@ TEST(Executor, ALeaseEndsWithItsLife) {
   EXPECT_THAT(adapter.live, IsEmpty());
 }
 
+TEST(Executor, RegionsLieUpToTheWatermarkAndGoTogether) {
+  Adapter adapter;
+  Executor executor{adapter, std::nullopt, 3};
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(executor.lease({100 * i, 4}));
+    executor.tidy();
+  }
+  EXPECT_EQ(adapter.live.size(), 3U) << "their leases have ended";
+  EXPECT_EQ(executor.counters().deregistrations, 0U);
+  EXPECT_EQ(executor.counters().most_idle_pages, 12U);
+  ASSERT_TRUE(executor.lease({900, 4}));
+  EXPECT_EQ(adapter.live.size(), 4U) << "nobody waits for it";
+  executor.tidy();
+  EXPECT_THAT(adapter.live, IsEmpty()) << "one more than the watermark: all of them";
+  EXPECT_EQ(executor.counters().deregistrations, 4U);
+  EXPECT_GT(executor.counters().exposed, 0);
+  EXPECT_EQ(executor.counters().most_idle_pages, 16U);
+  // They make room for a registration that finds none, with or without a cache, and go with the executor.
+  adapter.room = 8;
+  ASSERT_TRUE(executor.lease({0, 5}));
+  ASSERT_TRUE(executor.lease({50, 5}));
+  EXPECT_EQ(adapter.live.size(), 1U);
+  {
+    Executor other{adapter, cache_of("lru", 4), 1};
+    ASSERT_TRUE(other.lease({200, 3}));
+    ASSERT_TRUE(other.lease({300, 3})) << "the first lies there, out of the cache";
+    EXPECT_EQ(adapter.live.size(), 2U) << "it went for want of room";
+  }
+  EXPECT_EQ(adapter.live.size(), 1U);
+}
+
 TEST(Executor, WhatIsEvictedIsDeregisteredWhenThereIsTime) {
   Adapter adapter;
   Executor executor{adapter, cache_of("lru", 10)};

@@ -243,6 +243,41 @@ TEST_F(RpcClaims, N10CountsAttacks) {
   EXPECT_EQ(finding("N10").verdict, Verdict::does_not_hold) << "Read-Write is open, too";
 }
 
+TEST_F(RpcClaims, N10WantsNoLateWriteWithoutDeferral) {
+  const auto attack = [&](const char* kind, const char* design, std::int64_t deferred, double successes) {
+    Parameters parameters{{"attack", std::string{kind}}, {"design", std::string{design}}};
+    if (deferred > 0) parameters["deferred"] = deferred;
+    add("rpc_attack", std::move(parameters), {{"successes", successes}});
+  };
+  attack("withhold", "read-read", 0, 8);
+  attack("withhold", "read-write", 0, 0);
+  attack("late-write", "read-write", 0, 0);
+  attack("late-write", "read-write", 8, 8);
+  EXPECT_EQ(finding("N10").verdict, Verdict::holds);
+  EXPECT_THAT(finding("N10").reason, HasSubstr("8 by late-write (deferred 8)"));
+  summary_.cells[2].metrics.front().values = {0, 0, 0, 1, 0, 0};
+  EXPECT_EQ(finding("N10").verdict, Verdict::does_not_hold) << "it changed a buffer that should have been closed";
+}
+
+TEST_F(RpcClaims, N9dHasAKneeWhereTheCacheIsTooSmall) {
+  const auto clients = [&](double one, double four, double eight) {
+    summary_.cells.clear();
+    for (const auto& [count, rate] : {std::pair{1, one}, {4, four}, {8, eight}}) {
+      Parameters more{{"store", std::string{"modelled"}}, {"cache", std::int64_t{1} << 20}};
+      if (count > 1) more["clients"] = count;
+      call("read", "read-write", 1, rate, std::move(more));
+    }
+  };
+  clients(10 * kMega, 38 * kMega, 20 * kMega);
+  EXPECT_EQ(finding("N9d").verdict, Verdict::holds);
+  EXPECT_THAT(finding("N9d").reason, HasSubstr("with clients 4 throughput is 3.8 times that of one client"));
+  EXPECT_THAT(findings("N9"), IsEmpty()) << "that is of a store in memory";
+  clients(10 * kMega, 38 * kMega, 76 * kMega);
+  EXPECT_EQ(finding("N9d").verdict, Verdict::does_not_hold) << "all files fit";
+  clients(10 * kMega, 9 * kMega, 8 * kMega);
+  EXPECT_EQ(finding("N9d").verdict, Verdict::does_not_hold) << "no growth";
+}
+
 TEST_F(RpcClaims, N9IsOfSeveralClients) {
   const auto clients = [&](double one, double eight, double sockets) {
     summary_.cells.clear();

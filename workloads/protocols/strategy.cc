@@ -40,7 +40,7 @@ StrategyOptions strategy_of(const WorkloadSpec& spec, const Parameters& paramete
 Buffers::Buffers(Connection& connection, const StrategyOptions& options)
     : base_(reinterpret_cast<std::size_t>(connection.memory().data())) {
   if (!options.registers()) return;
-  executor_ = std::make_unique<Executor>(*connection.registrar(), cache_of(options));
+  executor_ = std::make_unique<Executor>(*connection.registrar(), cache_of(options), options.deferred);
   // The connection owns this memory, and its thread is the one that would unmap it.
   const auto area = *pages_of(base_, connection.memory().size());
   if (auto watched = executor_->watch(area, Executor::Unmapping::by_this_thread); !watched)

@@ -16,6 +16,8 @@ namespace longhaul::workloads {
 struct StrategyOptions {
   std::string strategy = "preregistered";  ///< see strategy_parameters()
   std::size_t capacity = 0;                ///< of the cache, bytes
+  /// Regions that may stay registered after their use, until they are deregistered together (Executor's watermark).
+  std::size_t deferred = 0;
   bool registers() const { return strategy != "preregistered"; }
 };
 
@@ -54,7 +56,8 @@ class Buffers {
   Use begin(std::size_t offset, std::size_t length);
   /// All of it. Throws std::runtime_error when it cannot be registered.
   void complete(Use& use);
-  /// Deregisters what went to make room: to be called while the protocol waits for its peer.
+  /// Deregisters what went to make room, or what was deferred where that is more than the options allow: to be called
+  /// while the protocol waits for its peer.
   void tidy() {
     if (executor_) executor_->tidy();
   }

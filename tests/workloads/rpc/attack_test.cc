@@ -1,6 +1,8 @@
 // Attacks are for machines that may be attacked; and the connections that one wants.
 #include <gmock/gmock.h>
 
+#include "tests/workloads/rpc/table.hh"
+#include "workloads/suite/rpc_attack/late.hh"
 #include "workloads/suite/rpc_attack/run.hh"
 #include "workloads/suite/rpc_attack/spec.hh"
 
@@ -30,6 +32,46 @@ TEST(RpcAttackTest, EachGuessHasAConnectionOfItsOwn) {
   EXPECT_EQ(connections("none"), 1U);
   EXPECT_EQ(connections("withhold"), 2U);
   EXPECT_EQ(connections("guess"), 101U);
+  EXPECT_EQ(connections("late-write"), 2U);
+}
+
+// Buffers of a client that were changed after their calls.
+std::size_t changed_late(std::size_t deferred, std::size_t calls) {
+  rpc::Options options{.size = 8192, .threads = calls};
+  options.client_buffers = {.strategy = "each-time", .deferred = deferred};
+  const auto client_plan = *rpc::plan_of(options, Role::client, false);
+  const auto server_plan = *rpc::plan_of(options, Role::server, false);
+  FakeConnection client_end{total_memory(client_plan), client_plan.memory};
+  FakeConnection server_end{total_memory(server_plan), server_plan.memory};
+  client_end.join(server_end);
+  rpc::post_receives(client_end, client_plan);
+  rpc::post_receives(server_end, server_plan);
+  rpc::MemoryStore store{options.file_size(), 1, 1};
+  rpc::ServerThreads threads{.all = 1};
+  rpc::RdmaClient victim{client_end, options};
+  LateWriter hostile{server_end, options, store, threads};
+  std::size_t over = 0;
+  try {
+    for (std::size_t call = 0; call < calls; ++call, ++over) {
+      victim.start(call);
+      while (!victim.done(call)) {
+        hostile.advance();
+        victim.progress();
+      }
+      EXPECT_EQ(victim.fault(call), "") << "as long as its call is not over";
+    }
+  } catch (const std::logic_error&) {
+    // As an adapter would refuse it: the region is not there any more.
+  }
+  std::size_t changed = 0;
+  for (std::size_t call = 0; call < over; ++call) changed += victim.fault(call).empty() ? 0 : 1;
+  return changed;
+}
+
+TEST(RpcAttackTest, ALateWriteGetsAtRegionsThatLieAndAtNoOther) {
+  EXPECT_EQ(changed_late(0, 20), 0U) << "deregistered before the call is over";
+  for (const std::size_t deferred : {1, 4, 9}) EXPECT_EQ(changed_late(deferred, 20), deferred);
+  EXPECT_EQ(changed_late(40, 20), 19U) << "of each call but the last";
 }
 
 TEST(RpcAttackTest, TheServerSharesItsDomainAndGrantsWhatTheDesignUses) {

@@ -3,70 +3,13 @@
 #include <gmock/gmock.h>
 
 #include "tests/workloads/ends.hh"
-#include "tests/workloads/fake.hh"
+#include "tests/workloads/rpc/table.hh"
 #include "workloads/protocols/rpc/chunks.hh"
-#include "workloads/protocols/rpc/client.hh"
-#include "workloads/protocols/rpc/server.hh"
 
 namespace longhaul::workloads::rpc {
 namespace {
 
 using testing::HasSubstr;
-
-void post_receives(FakeConnection& end, const ConnectionPlan& plan) {
-  for (std::uint32_t i = 0; i < plan.receives; ++i)
-    end.post_receive(plan.receive_offset + i * plan.receive_stride, plan.receive_length);
-}
-
-struct Table {
-  explicit Table(Options of_both, ServerThreads* shared = nullptr)
-      : options(std::move(of_both)),
-        client_plan(*plan_of(options, Role::client, false)),
-        server_plan(*plan_of(options, Role::server, false)),
-        client_end(total_memory(client_plan), client_plan.memory),
-        server_end(total_memory(server_plan), server_plan.memory),
-        store(options.file_size(), 20000, options.size),
-        own{.all = options.server_threads},
-        threads(shared == nullptr ? own : *shared) {
-    client_end.join(server_end);
-    post_receives(client_end, client_plan);
-    post_receives(server_end, server_plan);
-    client = std::make_unique<RdmaClient>(client_end, options);
-    server = std::make_unique<RdmaServer>(server_end, options, store, threads);
-  }
-  // All threads' calls.
-  bool play() {
-    for (std::size_t thread = 0; thread < options.threads; ++thread) client->start(thread);
-    return settle();
-  }
-  bool settle() {
-    for (int i = 0; i < 1000; ++i) {
-      server->advance();
-      client->progress();
-      bool through = true;
-      for (std::size_t thread = 0; thread < options.threads; ++thread) through = through && client->done(thread);
-      if (!through) continue;
-      // What is on its way at the server's end: RDMA_DONE, acknowledgements.
-      for (int more = 0; more < 4; ++more) server->advance();
-      return true;
-    }
-    return false;
-  }
-  std::vector<Operation> operations(const FakeConnection& end) const {
-    std::vector<Operation> all;
-    for (const auto& request : end.posted) all.push_back(request.operation);
-    return all;
-  }
-
-  Options options;
-  ConnectionPlan client_plan, server_plan;
-  FakeConnection client_end, server_end;
-  MemoryStore store;
-  ServerThreads own;
-  ServerThreads& threads;
-  std::unique_ptr<RdmaClient> client;
-  std::unique_ptr<RdmaServer> server;
-};
 
 using Case = std::tuple<nfs::Procedure, Design, std::size_t, const char*, const char*>;
 
@@ -175,6 +118,77 @@ TEST(RpcSequenceTest, APushedCallEndsWhenItsPayloadIsAcknowledged) {
   EXPECT_TRUE(table.client_end.registered.live.empty());
 }
 
+// A store on disks holds back its replies, not its connections.
+TEST(RpcStoreTest, AReplyWaitsForTheDisksAndOthersDoNot) {
+  for (const auto procedure : {nfs::Procedure::read, nfs::Procedure::write}) {
+    Table table{{.procedure = procedure, .size = 8192, .threads = 2, .server_threads = 1}};
+    ASSERT_TRUE(table.play());
+    table.store.lie_on({.cache = 1 << 20, .disks = 2, .seek = std::chrono::milliseconds{30}, .rate = {1'000'000'000}});
+    const auto begun = observe::raw_time();
+    table.client->start(0);
+    for (int i = 0; i < 10; ++i) {
+      table.server->advance();
+      table.client->progress();
+    }
+    EXPECT_EQ(table.threads.waiting, 1U) << "its thread waits with it";
+    while (!table.client->done(0)) {
+      table.server->advance();
+      table.client->progress();
+    }
+    EXPECT_GE(observe::raw_time() - begun, std::chrono::milliseconds{30});
+    EXPECT_EQ(table.threads.waiting, 0U);
+    EXPECT_EQ(table.store.disks()->counters().requests, 1U);
+    // Both at a time, each after the other where there is one thread; then from the cache.
+    for (int i = 0; i < 20; ++i) {
+      for (const std::size_t thread : {0, 1}) table.client->start(thread);
+      while (!table.client->done(0) || !table.client->done(1)) {
+        table.server->advance();
+        table.client->progress();
+      }
+    }
+    if (procedure == nfs::Procedure::read) {
+      EXPECT_GT(table.store.disks()->counters().cached, 60U);
+    }
+    table.client->verify_last();
+    EXPECT_EQ(table.server->counters().errors, 0U);
+  }
+}
+
+// RDMA_NOMSG: the server reads the whole call.
+TEST(RpcLongCallTest, TheMessageIsAHeaderAndTheServerReadsTheRest) {
+  for (const auto design : {Design::read_write, Design::read_read, Design::push}) {
+    for (const auto* strategy : {"preregistered", "each-time"}) {
+      for (const std::size_t size : {1500, 8192, 65536}) {
+        Options options{.procedure = nfs::Procedure::write,
+                        .design = design,
+                        .size = size,
+                        .threads = 3,
+                        .threshold = 1024,
+                        .segment = 8192,
+                        .long_calls = true};
+        options.client_buffers.strategy = strategy;
+        Table table{options};
+        for (int i = 0; i < 5; ++i) ASSERT_TRUE(table.play());
+        for (const auto& request : table.client_end.posted) {
+          EXPECT_EQ(request.operation, Operation::send) << "nothing is pushed";
+          EXPECT_LE(request.length, 28U + 24 * ((size + 200) / 8192 + 1)) << "a header";
+        }
+        EXPECT_EQ(table.client->trips(), 4);
+        EXPECT_EQ(table.server->counters().calls, 15U);
+        EXPECT_EQ(table.server->counters().errors, 0U);
+      }
+    }
+  }
+  // What fits is sent as ever; so are the READs of a mix.
+  Table small{{.procedure = nfs::Procedure::write, .size = 300, .long_calls = true}};
+  ASSERT_TRUE(small.play());
+  EXPECT_EQ(small.client->trips(), 2);
+  Table mixed{{.mix = true, .size = Mix::longest(16384), .threads = 5, .long_calls = true}};
+  for (int i = 0; i < 60; ++i) ASSERT_TRUE(mixed.play()) << i;
+  mixed.client->verify_last();
+  EXPECT_EQ(mixed.server->counters().errors, 0U);
+}
+
 // A peer that sends what it likes: the messages of one end, the other end being ours.
 struct Hostile {
   explicit Hostile(Options of_both) : table(std::move(of_both)) {}
@@ -272,6 +286,37 @@ TEST(RpcMixTest, CallsOfEveryKindAndSizeAreAnsweredByEachDesign) {
   }
 }
 
+// Deregistration that is deferred leaves the call's way, not the books.
+TEST(RpcDeferredTest, RegionsLieUpToTheWatermark) {
+  for (const auto design : {Design::read_write, Design::read_read, Design::push}) {
+    for (const auto procedure : {nfs::Procedure::read, nfs::Procedure::write}) {
+      Options options{.procedure = procedure, .design = design, .size = 8192, .threads = 3, .credits = 8};
+      options.client_buffers = options.server_buffers = {.strategy = "each-time", .deferred = 6};
+      Table table{options};
+      std::size_t most = 0;
+      for (int i = 0; i < 30; ++i) {
+        ASSERT_TRUE(table.play());
+        most = std::max(most, table.client_end.registered.live.size());
+        EXPECT_LE(table.client_end.registered.live.size(), 6U + 3U);
+        EXPECT_LE(table.server_end.registered.live.size(), 6U + 3U + (options.pushes() ? 9U : 0U));
+      }
+      EXPECT_GE(most, 6U);
+      table.client->verify_last();
+      EXPECT_EQ(table.server->counters().errors, 0U);
+      const auto counters = table.client->registrations();
+      EXPECT_EQ(counters->registrations - counters->deregistrations, table.client_end.registered.live.size());
+      EXPECT_GE(counters->most_idle_pages, 6U * 2U);
+      EXPECT_LE(counters->most_idle_pages, 9U * 3U);
+    }
+  }
+  Options pinned{.size = 8192, .credits = 4};
+  const auto before = pinned_by(pinned);
+  pinned.server_buffers.deferred = 5;
+  EXPECT_EQ(pinned_by(pinned), before) << "a pool that is registered once";
+  pinned.server_buffers.strategy = "each-time";
+  EXPECT_EQ(pinned_by(pinned), before + 5 * Layout(pinned, Role::server, false).buffer_stride);
+}
+
 // The application has its data in memory of its own.
 TEST(RpcCopyTest, TheApplicationHasWhatItReadAndSendsWhatItHas) {
   for (const auto procedure : {nfs::Procedure::read, nfs::Procedure::write}) {
@@ -346,9 +391,10 @@ TEST(RpcSlotTest, WhatWasNotGrantedIsRefused) {
 
 // Nobody can change what the server has begun to look at.
 TEST(RpcSlotTest, ATakenSlotIsClosedBeforeItIsRead) {
-  for (const auto* strategy : {"preregistered", "each-time"}) {
+  for (const auto& buffers_of : {StrategyOptions{}, StrategyOptions{.strategy = "each-time"},
+                                 StrategyOptions{.strategy = "each-time", .deferred = 4}}) {
     Options options{.procedure = nfs::Procedure::write, .design = Design::push, .size = 8192};
-    options.server_buffers.strategy = strategy;
+    options.server_buffers = buffers_of;
     const ConnectionPlan plan = *plan_of(options, Role::server, false);
     FakeConnection end{total_memory(plan), plan.memory};
     Buffers buffers{end, options.server_buffers};
@@ -362,7 +408,7 @@ TEST(RpcSlotTest, ATakenSlotIsClosedBeforeItIsRead) {
     ASSERT_TRUE(payload);
     EXPECT_EQ(payload->front(), std::byte{1});
     slot.front() = std::byte{2};  // as a client with the key would
-    if (options.server_buffers.registers()) {
+    if (options.server_buffers.registers() && options.server_buffers.deferred == 0) {
       EXPECT_TRUE(end.registered.live.empty()) << "the adapter refuses such a write";
     } else {
       EXPECT_EQ(payload->front(), std::byte{1}) << "a copy";
@@ -490,6 +536,21 @@ TEST(RpcSocketsTest, SeveralClientsAreServedTogether) {
                                   *find_workload("rpc"), *find_runner("rpc"), events, -1);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("the server's file would have 32GiB, at most 512MiB"));
+}
+
+TEST(RpcSocketsTest, AStoreOnDisksHoldsBackItsReplies) {
+  ServerThread server;
+  Events events;
+  const auto result = run_client(
+      towards(server.port(), quick({{"store", "modelled"}, {"cache", 0}, {"seek", 2'000'000}, {"size", 4096}})),
+      *find_workload("rpc"), *find_runner("rpc"), events, -1);
+  ASSERT_TRUE(result) << result.error().message;
+  // Its four records lie behind one another: one of four needs a seek.
+  const auto waited = result->server.metrics.at("disk_wait").value;
+  EXPECT_GT(waited, 3e5);
+  EXPECT_LT(waited, 1e6);
+  EXPECT_GT(result->client.metrics.at("operation").value, 0);
+  EXPECT_EQ(result->server.metrics.at("cached").value, 0);
 }
 
 TEST(RpcSocketsTest, APathThatIsTooLongIsRefused) {

@@ -41,6 +41,9 @@ TEST(RpcPlanTest, WriteIsTheSameInBothDesigns) {
 
 TEST(RpcPlanTest, ACallLongerThanAMessageIsALongCall) {
   EXPECT_EQ(plan_call(Design::read_write, {.message = 2000, .reply = 100}, kInline), CallPlan{.long_call = true});
+  const CallShape write{.message = 128, .payload = 4096, .reply = 100};
+  EXPECT_EQ(plan_call(Design::read_write, write, kInline, true), CallPlan{.long_call = true}) << "by choice";
+  EXPECT_EQ(plan_call(Design::read_write, {.message = 128, .payload = 100}, kInline, true), CallPlan{}) << "it fits";
 }
 
 // The design's security is that of rights: what it does not use is not granted.

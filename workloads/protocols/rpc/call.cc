@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -139,6 +140,20 @@ Result<ServerCall> get_server_call(std::span<const std::byte> message, nfs::Payl
       call.outcome = Outcome::procedure_unavailable;
   }
   return call;
+}
+
+Nanoseconds ready(MemoryStore& store, const ServerCall& call, Nanoseconds now) {
+  auto* const disks = store.disks();
+  if (disks == nullptr || call.outcome != Outcome::success) return now;
+  // Beyond the file's end there is nothing to wait for.
+  const auto part = [&](std::uint64_t offset, std::uint64_t length) {
+    return offset < store.file_size() ? std::min(length, store.file_size() - offset) : 0;
+  };
+  if (call.procedure == nfs::Procedure::read)
+    return disks->read(now, call.read.offset, part(call.read.offset, call.read.count));
+  if (call.procedure == nfs::Procedure::write)
+    return disks->write(now, call.write.offset, part(call.write.offset, call.write.length));
+  return now;
 }
 
 ServerReply execute(MemoryStore& store, const ServerCall& call) {

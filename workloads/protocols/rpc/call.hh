@@ -57,6 +57,8 @@ struct ServerReply {
   /// Of READ, in the store; else empty.
   std::span<const std::byte> payload() const { return read.payload; }
 };
+/// When the store has what the call needs: `now`, unless it is on disks.
+Nanoseconds ready(MemoryStore& store, const ServerCall& call, Nanoseconds now);
 ServerReply execute(MemoryStore& store, const ServerCall& call);
 /// Returns the position of the payload.
 std::size_t put_reply(XdrWriter& out, const ServerReply& reply, nfs::Payload where);

@@ -13,14 +13,15 @@ RdmaClient::RdmaClient(Connection& connection, const Options& options)
     : connection_(connection),
       options_(options),
       layout_(options, Role::client, false),
-      plan_(plan_call(options.design, shape_of(options.handles, call_of(options, 0)), options.threshold)),
+      plan_(plan_call(options.design, shape_of(options.handles, call_of(options, 0)), options.threshold,
+                      options.long_calls)),
       buffers_(connection, options.client_buffers),
       sends_(layout_.out, layout_.stride, layout_.out_slots),
       reads_(options.ord),
       caller_(options),
       calls_(options.threads),
-      application_(options.copy ? options.threads : 0, std::vector<std::byte>(options.size)) {
-  if (plan_.long_call)
+      application_(options.copy || options.long_calls ? options.threads : 0, std::vector<std::byte>(options.size)) {
+  if (plan_.long_call && !options.long_calls)
     throw std::runtime_error(fmt::format("calls of {} bytes do not fit into messages of {}: raise --inline",
                                          shape_of(options.handles, call_of(options, 0)).message, options.threshold));
   for (std::size_t i = 0; i < layout_.in_slots; ++i) receives_.push_back(layout_.in + i * layout_.stride);
@@ -49,6 +50,7 @@ void RdmaClient::start(std::size_t thread) {
   calls_[thread].state = Call::State::under_way;
   caller_.start(thread);
   send_ready();
+  buffers_.tidy();  // while the calls are on their way
 }
 
 void RdmaClient::send_ready() {
@@ -67,12 +69,9 @@ void RdmaClient::send_call(std::size_t thread) {
   call.sent = false;
   Header header{.xid = operation.xid, .credits = caller_.credits()};
   const auto payload = payload_of(thread, operation);
+  if (call.plan.long_call) return send_long(thread, payload);
   if (call.plan.read_chunk || call.plan.write_chunk || call.plan.reply_chunk) {
-    const auto length = operation.size + (call.plan.reply_chunk ? kMostMessage : 0);
-    call.use = buffers_.begin(buffer_of(thread), length);
-    buffers_.complete(call.use);
-    auto chunk = chunk_of(connection_, call.use.pieces(), length, options_.segment);
-    call.segments = chunk.size();
+    auto chunk = offer(thread, operation.size + (call.plan.reply_chunk ? kMostMessage : 0));
     call.plan.pushed = call.plan.read_chunk && push(thread, header);
     if (call.plan.read_chunk && !call.plan.pushed)
       for (const auto& segment : chunk) header.reads.push_back({0, segment});
@@ -89,30 +88,57 @@ void RdmaClient::send_call(std::size_t thread) {
   const bool inside = !call.plan.read_chunk;
   const auto position = put_call(out, options_.handles, operation, inside ? payload : std::span<const std::byte>{},
                                  inside ? nfs::Payload::inside : nfs::Payload::elsewhere);
-  if (!out.good())
-    throw std::runtime_error(fmt::format("{}: {} segments leave no room in messages of {} bytes: raise --inline",
-                                         name_of(operation.procedure, operation.xid), call.segments,
-                                         options_.threshold));
+  if (!out.good()) no_room(operation, call.segments);
   for (auto& read : header.reads) read.position = static_cast<std::uint32_t>(position);
   encode(bytes, header);
   post_message(offset, begins + out.size(), operation.xid);
 }
 
+void RdmaClient::no_room(const ClientCall& operation, std::size_t segments) const {
+  throw std::runtime_error(fmt::format("{}: {} segments leave no room in messages of {} bytes: raise --inline",
+                                       name_of(operation.procedure, operation.xid), segments, options_.threshold));
+}
+
+// RDMA_NOMSG: the server reads the whole call, the message is its header alone.
+void RdmaClient::send_long(std::size_t thread, std::span<const std::byte> payload) {
+  const auto& operation = caller_.call(thread);
+  XdrWriter whole{bytes_of(thread, layout_.buffer_stride)};
+  put_call(whole, options_.handles, operation, payload, nfs::Payload::inside);
+  Header header{.xid = operation.xid, .credits = caller_.credits(), .kind = HeaderKind::nomsg};
+  for (const auto& segment : offer(thread, whole.size())) header.reads.push_back({0, segment});
+  if (encoded_size(header) > options_.threshold) no_room(operation, calls_[thread].segments);
+  const auto offset = sends_.take();
+  const auto length = encode(connection_.memory().subspan(offset, options_.threshold), header);
+  post_message(offset, length, operation.xid);
+}
+
+// The first bytes of the thread's buffer, open to the server until close().
+Chunk RdmaClient::offer(std::size_t thread, std::size_t length) {
+  auto& call = calls_[thread];
+  call.use = buffers_.begin(buffer_of(thread), length);
+  buffers_.complete(call.use);
+  auto chunk = chunk_of(connection_, call.use.pieces(), length, options_.segment);
+  call.segments = chunk.size();
+  return chunk;
+}
+
 CallPlan RdmaClient::plan_of(const ClientCall& operation) const {
   if (!options_.mix) return plan_;
-  return plan_call(options_.design, shape_of(options_.handles, operation), options_.threshold);
+  return plan_call(options_.design, shape_of(options_.handles, operation), options_.threshold, options_.long_calls);
 }
 
 std::span<const std::byte> RdmaClient::payload_of(std::size_t thread, const ClientCall& operation) {
   if (operation.procedure != nfs::Procedure::write) return {};
   const auto buffer = bytes_of(thread, operation.size);
-  if (options_.copy) {
-    const auto own = std::span{application_[thread]}.first(operation.size);
-    fill_content(own, operation.offset);
-    std::copy(own.begin(), own.end(), buffer.begin());
-  } else {
+  const bool within = calls_[thread].plan.long_call;  // its message's place is the buffer
+  if (!options_.copy && !within) {
     fill_content(buffer, operation.offset);
+    return buffer;
   }
+  const auto own = std::span{application_[thread]}.first(operation.size);
+  fill_content(own, operation.offset);
+  if (within) return own;
+  std::copy(own.begin(), own.end(), buffer.begin());
   return buffer;
 }
 
@@ -307,17 +333,20 @@ void RdmaClient::finish(std::size_t thread, ReplyWay way) {
   plan_.pushed = call.plan.pushed;
   segments_ = std::max<std::size_t>(call.segments, 1);
   call.state = Call::State::idle;
-  buffers_.tidy();
+}
+
+std::string RdmaClient::fault(std::size_t thread) const {
+  const auto& operation = caller_.call(thread);
+  const auto bytes = (options_.copy ? std::span<const std::byte>{application_[thread]}
+                                    : connection_.memory().subspan(buffer_of(thread)))
+                         .first(operation.size);
+  return content_fault(bytes, operation.offset);
 }
 
 void RdmaClient::verify_last() const {
   if (!last_read_ || !done(*last_read_)) return;
-  const auto& operation = caller_.call(*last_read_);
-  if (operation.procedure != nfs::Procedure::read) return;  // a mix went on with a WRITE
-  const auto bytes = (options_.copy ? std::span<const std::byte>{application_[*last_read_]}
-                                    : connection_.memory().subspan(buffer_of(*last_read_)))
-                         .first(operation.size);
-  if (const auto fault = content_fault(bytes, operation.offset); !fault.empty()) throw std::runtime_error(fault);
+  if (caller_.call(*last_read_).procedure != nfs::Procedure::read) return;  // a mix went on with a WRITE
+  if (const auto found = fault(*last_read_); !found.empty()) throw std::runtime_error(found);
 }
 
 }  // namespace longhaul::workloads::rpc

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "workloads/harness/loop.hh"
@@ -63,6 +64,8 @@ class RdmaClient final : public Client {
   std::uint64_t stalls() const override { return caller_.stalls(); }
   std::optional<registration::ExecutorCounters> registrations() const override { return buffers_.counters(); }
   void verify_last() const override;
+  /// The first byte that the thread's last READ, which is done, has otherwise than the file, in words; empty: none.
+  std::string fault(std::size_t thread) const;
 
  private:
   struct Call {
@@ -83,6 +86,9 @@ class RdmaClient final : public Client {
   }
   void send_ready();
   void send_call(std::size_t thread);
+  void send_long(std::size_t thread, std::span<const std::byte> payload);
+  [[noreturn]] void no_room(const ClientCall& operation, std::size_t segments) const;
+  Chunk offer(std::size_t thread, std::size_t length);
   void receive(std::size_t offset, std::size_t length);
   void take_reply(std::size_t thread, const Header& header, std::span<const std::byte> message);
   void fetch(std::size_t thread, const Header& header, std::span<const std::byte> message);
@@ -92,7 +98,7 @@ class RdmaClient final : public Client {
   void send_done(std::uint32_t xid);
   CallPlan plan_of(const ClientCall& operation) const;
   bool push(std::size_t thread, Header& header);
-  /// The payload of WRITE in the thread's buffer.
+  /// The payload of WRITE: in the thread's buffer, unless the whole call goes there.
   std::span<const std::byte> payload_of(std::size_t thread, const ClientCall& operation);
   void take_slot(const Header& header);
   void pushed(std::size_t thread);

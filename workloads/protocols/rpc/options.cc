@@ -39,6 +39,12 @@ Layout::Layout(const Options& options, Role role, bool stream)
   total = pushed + pushed_slots * buffer_stride;
 }
 
+std::size_t pinned_by(const Options& options) {
+  const Layout layout{options, Role::server, false};
+  const auto& buffers = options.server_buffers;
+  return layout.total + (buffers.registers() ? buffers.deferred * layout.buffer_stride : 0);
+}
+
 std::size_t longest_write(const Options& options) {
   return std::max(kShortWrite, options.size / kMostWrites);
 }

@@ -33,6 +33,7 @@ struct Options {
   std::size_t ord = 16;            ///< RDMA reads that either end has under way
   std::size_t server_threads = 8;  ///< for all clients together
   bool blocking = true;            ///< a server thread waits for its RDMA reads, as Linux's does
+  bool long_calls = false;         ///< WRITEs that do not fit into a message go as one chunk, not their payload alone
   bool copy = false;  ///< the client moves payloads between its registered buffers and the application's memory
   bool shared_domain = false;  ///< the server's connections have one protection domain
   bool withholds = false;      ///< a hostile client: never says RDMA_DONE
@@ -42,7 +43,7 @@ struct Options {
   StrategyOptions server_buffers = {};
   Handles handles = {};
 
-  bool pushes() const { return design == Design::push && (mix || procedure == nfs::Procedure::write); }
+  bool pushes() const { return design == Design::push && !long_calls && (mix || procedure == nfs::Procedure::write); }
   bool moves_payload() const { return mix || procedure == nfs::Procedure::read || procedure == nfs::Procedure::write; }
   /// Bytes of the file, so that each thread of each client has some records of its own.
   std::uint64_t file_size() const { return size * threads * clients * kRecords; }
@@ -75,6 +76,10 @@ struct Layout {
   std::size_t pushed_slots;
   std::size_t total;
 };
+
+/// Bytes that the server may have registered for one client at the most. A page that is registered twice counts twice,
+/// as it does for the limit of locked memory: deferred regions lie over the same buffers.
+std::size_t pinned_by(const Options& options);
 
 /// What an end needs of each of its connections. Refuses what the sizes do not allow.
 Attempt<ConnectionPlan> plan_of(const Options& options, Role role, bool stream);

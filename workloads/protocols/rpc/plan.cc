@@ -16,7 +16,7 @@ Design design_of(const std::string& word) {
   return word == "read-read" ? Design::read_read : Design::read_write;
 }
 
-CallPlan plan_call(Design design, const CallShape& shape, std::size_t threshold) {
+CallPlan plan_call(Design design, const CallShape& shape, std::size_t threshold, bool long_calls) {
   CallPlan plan;
   auto header = kPlainHeader;
   const bool long_payload = header + shape.reply + padded(shape.reply_payload) > threshold;
@@ -26,9 +26,9 @@ CallPlan plan_call(Design design, const CallShape& shape, std::size_t threshold)
     header += kWord + kSegment + (plan.write_chunk ? kWord : 0);
   }
   if (header + shape.message + padded(shape.payload) <= threshold) return plan;
-  plan.read_chunk = shape.payload > 0;
+  plan.read_chunk = shape.payload > 0 && !long_calls;
   if (plan.read_chunk) header += 2 * kWord + kSegment;
-  plan.long_call = header + shape.message > threshold;
+  plan.long_call = long_calls || header + shape.message > threshold;
   return plan;
 }
 

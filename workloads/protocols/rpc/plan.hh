@@ -35,8 +35,9 @@ struct CallPlan {
   bool operator==(const CallPlan&) const = default;
 };
 
-/// `threshold`: bytes of the largest message that may be sent either way, header included.
-CallPlan plan_call(Design design, const CallShape& shape, std::size_t threshold);
+/// `threshold`: bytes of the largest message that may be sent either way, header included. `long_calls`: a call that is
+/// longer is read as a whole, its payload with it.
+CallPlan plan_call(Design design, const CallShape& shape, std::size_t threshold, bool long_calls = false);
 
 /// A reply as it is, and what the call offered for it.
 struct ReplyShape {

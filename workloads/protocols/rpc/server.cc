@@ -40,12 +40,16 @@ void RdmaServer::reset() {
   counters_ = {};
   slots_.reset();
   buffers_.reset();
+  if (auto* const disks = store_.disks()) disks->reset();
 }
 
 ServerCounters RdmaServer::counters() const {
   auto counters = counters_;
   counters.exposed += slots_.exposed();
   counters.exposures += slots_.exposures();
+  // A region whose deregistration is deferred is open for as long as that takes.
+  if (const auto buffers = buffers_.counters(); buffers && rights_of(options_, Role::server) != Rights::none)
+    counters.exposed += Nanoseconds{buffers->exposed};
   return counters;
 }
 
@@ -54,9 +58,11 @@ std::size_t RdmaServer::withheld() const {
       std::count_if(works_.begin(), works_.end(), [](const Work& one) { return one.state == Work::State::exposed; }));
 }
 
-std::size_t RdmaServer::reading() const {
-  return static_cast<std::size_t>(
-      std::count_if(works_.begin(), works_.end(), [](const Work& one) { return one.state == Work::State::reading; }));
+// Calls that have no reply yet.
+std::size_t RdmaServer::working() const {
+  return static_cast<std::size_t>(std::count_if(works_.begin(), works_.end(), [](const Work& one) {
+    return one.state == Work::State::reading || one.state == Work::State::storing;
+  }));
 }
 
 std::size_t RdmaServer::buffer_of(const Work& work) const {
@@ -85,8 +91,9 @@ bool RdmaServer::advance() {
     works_[*replied].sent = true;
     finish_if_through(works_[*replied]);
   }
+  const bool due = !storing_.empty() && serve_due();
   // A call may have waited for a thread that another connection had.
-  if (count == 0 && waiting_.empty()) return false;
+  if (count == 0 && waiting_.empty() && !due) return false;
   post_reads();
   dispatch();
   slots_.prepare();
@@ -106,9 +113,10 @@ void RdmaServer::receive(std::size_t length) {
     if (decoded && decoded->header.kind == HeaderKind::done) take_back(decoded->header.xid);
     return;
   }
-  if (waiting_.size() + reading() >= options_.credits)
+  if (waiting_.size() + working() >= options_.credits)
     throw std::runtime_error(fmt::format("call {:#010x} is one more than the {} that the client was granted",
                                          decoded->header.xid, options_.credits));
+  if (seen_) seen_(decoded->header);
   waiting_.push_back({offset, length, std::move(*decoded)});
 }
 
@@ -173,7 +181,7 @@ void RdmaServer::begin(Work& work, Received received) {
   if (!in_order || length_of(chunk) > layout_.buffer_stride || (!chunk.empty() && length_of(chunk) < wanted))
     return refuse(work);
   if (chunk.empty())
-    answer(work);
+    serve(work);
   else
     fetch(work, chunk);
 }
@@ -184,7 +192,7 @@ void RdmaServer::take_pushed(Work& work) {
   const auto payload = slots_.take(work.header.slot, buffer);
   if (!work.header.reads.empty() || !payload || payload->size() != work.call.write.length) return refuse(work);
   work.call.write.payload = *payload;
-  answer(work);
+  serve(work);
 }
 
 // The payload of WRITE, or a long call, from the client's memory into a buffer here.
@@ -219,7 +227,32 @@ void RdmaServer::fetched(Work& work) {
   } else {
     work.call.write.payload = bytes.first(work.call.write.length);
   }
-  answer(work);
+  serve(work);
+}
+
+// The store may be on disks: the reply waits for them, and so does the thread. The connection goes on.
+void RdmaServer::serve(Work& work) {
+  const auto now = observe::raw_time();
+  const auto when = ready(store_, work.call, now.time_since_epoch());
+  if (when <= now.time_since_epoch()) return answer(work);
+  work.state = Work::State::storing;
+  work.due = observe::RawTime{when};
+  ++threads_.waiting;
+  storing_.push_back(static_cast<std::size_t>(&work - works_.data()));
+}
+
+// True if the disks are through with any.
+bool RdmaServer::serve_due() {
+  const auto now = observe::raw_time();
+  const auto late = std::stable_partition(storing_.begin(), storing_.end(),
+                                          [&](std::size_t index) { return works_[index].due > now; });
+  const std::vector<std::size_t> through{late, storing_.end()};
+  storing_.erase(late, storing_.end());
+  for (const auto index : through) {
+    --threads_.waiting;
+    answer(works_[index]);
+  }
+  return !through.empty();
 }
 
 void RdmaServer::answer(Work& work) {

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "observe/clock.hh"
@@ -32,7 +34,7 @@ struct ServerCounters {
   ServerCounters& operator+=(const ServerCounters& other);
 };
 
-/// The server's threads, which all its connections share: how many wait for RDMA reads.
+/// The server's threads, which all its connections share: how many wait for RDMA reads, or for disks.
 struct ServerThreads {
   std::size_t all = 0;
   std::size_t waiting = 0;
@@ -51,6 +53,9 @@ class RdmaServer final : public Lane {
   Waitable& waitable() override { return connection_; }
   void reset() override;
 
+  /// `seen` is told the header of each call when it comes, before anything is done for it. For hostile servers.
+  void watch(std::function<void(const Header&)> seen) { seen_ = std::move(seen); }
+
   ServerCounters counters() const;
   /// Buffers that the client has not given back by RDMA_DONE.
   std::size_t withheld() const;
@@ -60,7 +65,7 @@ class RdmaServer final : public Lane {
  private:
   // A call from when it is begun until nothing of it is under way.
   struct Work {
-    enum class State { free, reading, replying, exposed } state = State::free;
+    enum class State { free, reading, storing, replying, exposed } state = State::free;
     Header header;
     ServerCall call;
     std::optional<std::size_t> receive;  // where the call came, until its bytes are not needed any more
@@ -69,6 +74,7 @@ class RdmaServer final : public Lane {
     Buffers::Use use;
     std::size_t reads_left = 0;
     observe::RawTime since;
+    observe::RawTime due;  // storing: the disks are through
   };
   struct Received {
     std::size_t offset;
@@ -84,6 +90,8 @@ class RdmaServer final : public Lane {
   void take_pushed(Work& work);
   void post_reads();
   void fetched(Work& work);
+  void serve(Work& work);
+  bool serve_due();
   void answer(Work& work);
   void send_reply(Work& work, const Header& header, std::span<const std::byte> message,
                   std::span<const std::byte> payload);
@@ -97,7 +105,7 @@ class RdmaServer final : public Lane {
   void take_back(std::uint32_t xid);
   void take_back_late();
   void finish_if_through(Work& work);
-  std::size_t reading() const;
+  std::size_t working() const;
 
   Connection& connection_;
   Options options_;
@@ -114,9 +122,11 @@ class RdmaServer final : public Lane {
   ReadQueue reads_;                                 // of works
   std::deque<std::optional<std::size_t>> sending_;  // works whose reply it is; none: an error
   std::vector<Work> works_;
-  std::vector<std::byte> message_;  // of the reply that is being made
+  std::vector<std::size_t> storing_;  // works
+  std::vector<std::byte> message_;    // of the reply that is being made
   ServerCounters counters_;
   std::uint64_t overdue_ = 0;
+  std::function<void(const Header&)> seen_;
   bool answered_ = false;
 };
 

@@ -28,8 +28,8 @@ class Slots {
   /// Makes a slot ready for the next grant: to be called when nobody waits.
   void prepare();
   /// The payload that the client has written to a slot that it was granted. The bytes are in `copy` where the slot
-  /// stays open, else in the slot itself, until the next prepare() or grant(). None: the client holds no such slot, or
-  /// less of it.
+  /// stays open, for a while or for good, else in the slot itself, until the next prepare() or grant(). None: the
+  /// client holds no such slot, or less of it.
   std::optional<std::span<const std::byte>> take(const Chunk& slot, std::span<std::byte> copy);
 
   /// Time for which the slots of taken payloads were open; their number.

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "workloads/protocols/rpc/disks.hh"
 #include "workloads/protocols/rpc/nfs.hh"
 
 namespace longhaul::workloads::rpc {
@@ -36,6 +38,10 @@ class MemoryStore {
   static nfs::FileHandle link();
   std::uint64_t file_size() const { return content_.size(); }
 
+  /// The file is on disks from now on, by the model: its server has to wait for them.
+  void lie_on(const DiskSetup& setup) { disks_.emplace(setup); }
+  ModelledDisks* disks() { return disks_ ? &*disks_ : nullptr; }
+
   /// The bytes of the file that a READ of these arguments gives; their place stays as long as the store.
   nfs::ReadResult read(const nfs::ReadArguments& arguments) const;
   /// Takes the payload. Refuses what goes beyond the file's end, and content that is not the file's (Status::io).
@@ -47,6 +53,7 @@ class MemoryStore {
   std::vector<std::byte> content_;
   std::vector<nfs::Entry> entries_;
   std::string target_;
+  std::optional<ModelledDisks> disks_;
 };
 
 }  // namespace longhaul::workloads::rpc

@@ -50,6 +50,11 @@ StreamServer::StreamServer(Connection& connection, const Options& options, Memor
 bool StreamServer::advance() {
   std::array<Completion, 1> done;
   bool answered = false;
+  if (call_) {
+    if (observe::raw_time() < due_) return false;
+    answer();
+    answered = true;
+  }
   // One record at a time: the next is awaited when the kernel has the reply to this one.
   while (connection_.poll(done) == 1) {
     if (done.front().kind == Completion::Kind::sent) {
@@ -58,16 +63,25 @@ bool StreamServer::advance() {
     }
     const auto record = records_.received();
     if (record.empty()) continue;
-    answer(record);
+    take(record);
+    if (call_) return answered;
     answered = true;
   }
   return answered;
 }
 
-void StreamServer::answer(std::span<const std::byte> record) {
-  const auto call = get_server_call(record, nfs::Payload::inside);
+void StreamServer::take(std::span<const std::byte> record) {
+  auto call = get_server_call(record, nfs::Payload::inside);
   if (!call) throw std::runtime_error(call.error().message);
-  const auto reply = execute(store_, *call);
+  const auto now = observe::raw_time();
+  call_ = std::move(*call);
+  due_ = observe::RawTime{ready(store_, *call_, now.time_since_epoch())};
+  if (due_ <= now) answer();
+}
+
+void StreamServer::answer() {
+  const auto reply = execute(store_, *call_);
+  call_.reset();
   const auto bytes = connection_.memory().subspan(layout_.out, layout_.stride);
   XdrWriter out{bytes.subspan(kRecordMark)};
   put_reply(out, reply, nfs::Payload::inside);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "observe/clock.hh"
 #include "workloads/harness/loop.hh"
 #include "workloads/protocols/rpc/call.hh"
 #include "workloads/protocols/rpc/client.hh"
@@ -36,14 +38,20 @@ class StreamServer final : public Lane {
   void start() override {}
   bool advance() override;
   Waitable& waitable() override { return connection_; }
+  void reset() override {
+    if (auto* const disks = store_.disks()) disks->reset();
+  }
 
  private:
-  void answer(std::span<const std::byte> record);
+  void take(std::span<const std::byte> record);
+  void answer();
 
   Connection& connection_;
   MemoryStore& store_;
   Layout layout_;
   RecordReader records_;
+  std::optional<ServerCall> call_;  // waits for the disks
+  observe::RawTime due_;            // when they are through
 };
 
 class StreamClient final : public Client {

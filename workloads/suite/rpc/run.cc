@@ -32,6 +32,8 @@ Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::
   };
   const auto word = [&](const char* name) { return text(parameters, spec.parameters, name); };
   const bool mix = word("procedure") == "oltp";
+  auto client_buffers = strategy_of(spec, parameters, transport);
+  client_buffers.deferred = number("deferred");
   return {.procedure = procedure_of(word("procedure")),
           .mix = mix,
           .design = design_of(word("design")),
@@ -44,13 +46,23 @@ Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::
           .ord = number("ord"),
           .server_threads = number("server_threads"),
           .blocking = word("serving") == "blocking",
+          .long_calls = word("calls") == "long",
           .copy = word("copy") == "client",
-          .client_buffers = strategy_of(spec, parameters, transport),
-          .server_buffers = {.strategy = word("server_buffers")}};
+          .client_buffers = client_buffers,
+          .server_buffers = {.strategy = word("server_buffers"), .deferred = number("deferred")}};
 }
 
 Options options_of(const PairedSession& session) {
   return options_of(session.spec(), session.parameters(), session.transport());
+}
+
+std::optional<DiskSetup> disks_of(const WorkloadSpec& spec, const Parameters& parameters) {
+  if (text(parameters, spec.parameters, "store") != "modelled") return std::nullopt;
+  const auto number = [&](const char* name) { return integer(parameters, spec.parameters, name); };
+  return DiskSetup{.cache = static_cast<std::uint64_t>(number("cache")),
+                   .disks = static_cast<std::size_t>(number("disks")),
+                   .seek = Nanoseconds{number("seek")},
+                   .rate = BitRate{number("disk_rate")}};
 }
 
 bool by_kernel(const WorkloadSpec& spec, const Parameters& parameters) {
@@ -80,6 +92,8 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   if (!plan || !by_kernel(spec, parameters)) return plan;
   if (const auto lacking = kernel_lacks(options_of(spec, parameters, transport)); !lacking.empty())
     return unsupported("the kernel's NFS server: {}", lacking);
+  if (disks_of(spec, parameters))
+    return unsupported("the kernel's NFS server has files of its own: give --store memory");
   // Another connection goes to the kernel. This one says which device the path has, and looks after the other end.
   ConnectionPlan idle;
   adapt(idle, spec, parameters, transport);
@@ -131,7 +145,10 @@ std::map<std::string, Metric> metrics_of(const std::vector<std::unique_ptr<Clien
   }
   std::map<std::string, Metric> metrics{{"trips", to_metric(trips, count)},
                                         {"credit_stalls", to_metric(stalls, count)}};
-  if (registrations) metrics.merge(registration_metrics(*registrations, registrations->requests));
+  if (registrations) {
+    metrics.merge(registration_metrics(*registrations, registrations->requests));
+    metrics["idle"] = to_metric(static_cast<double>(registrations->most_idle_pages * registration::kPageSize), count);
+  }
   return metrics;
 }
 
@@ -173,6 +190,17 @@ double mean(Nanoseconds all, std::uint64_t count) {
   return count == 0 ? 0 : static_cast<double>(all.count()) / static_cast<double>(count);
 }
 
+std::map<std::string, Metric> disk_metrics(MemoryStore& store) {
+  if (store.disks() == nullptr) return {};
+  const auto& counters = store.disks()->counters();
+  std::map<std::string, Metric> metrics{
+      {"disk_wait", to_metric(mean(counters.waited, counters.requests), counters.requests)}};
+  if (counters.pages > 0)
+    metrics["cached"] =
+        to_metric(static_cast<double>(counters.cached) / static_cast<double>(counters.pages), counters.pages);
+  return metrics;
+}
+
 std::map<std::string, Metric> server(ServerSession& session) {
   const auto steering = receive_here(session.connections().front()->facts().netdev);
   const auto options = options_of(session);
@@ -182,12 +210,13 @@ std::map<std::string, Metric> server(ServerSession& session) {
   }
   MemoryStore store{options.file_size(), options.procedure == nfs::Procedure::readdir ? kEntries : 1,
                     options.procedure == nfs::Procedure::readlink ? options.size : 1};
+  if (const auto disks = disks_of(session.spec(), session.parameters())) store.lie_on(*disks);
   Lanes lanes;
   if (session.streams()) {
     for (const auto& connection : session.connections())
       lanes.push_back(std::make_unique<StreamServer>(*connection, options, store));
     session.serve(lanes, false);
-    return {};
+    return disk_metrics(store);
   }
   ServerThreads threads{.all = options.server_threads};
   std::vector<const RdmaServer*> servers;
@@ -199,11 +228,14 @@ std::map<std::string, Metric> server(ServerSession& session) {
   session.serve(lanes, false);
   ServerCounters all;
   for (const auto* one : servers) all += one->counters();
-  const auto pinned = options.clients * Layout{options, Role::server, false}.total;
-  return {{"blocked", to_metric(mean(all.blocked, all.calls), all.calls)},
-          {"reads_under_way", to_metric(static_cast<double>(all.most_reads), all.calls)},
-          {"reachable", to_metric(mean(all.exposed, all.calls), all.calls)},
-          {"pinned", to_metric(static_cast<double>(pinned), all.calls)}};
+  const auto pinned = options.clients * pinned_by(options);
+  auto metrics = disk_metrics(store);
+  metrics.merge(
+      std::map<std::string, Metric>{{"blocked", to_metric(mean(all.blocked, all.calls), all.calls)},
+                                    {"reads_under_way", to_metric(static_cast<double>(all.most_reads), all.calls)},
+                                    {"reachable", to_metric(mean(all.exposed, all.calls), all.calls)},
+                                    {"pinned", to_metric(static_cast<double>(pinned), all.calls)}});
+  return metrics;
 }
 
 }  // namespace

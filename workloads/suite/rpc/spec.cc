@@ -12,6 +12,9 @@ constexpr const char* kPush = "push";
 constexpr std::int64_t kThreshold = 4096;
 constexpr std::int64_t kSegment = std::int64_t{1} << 20;
 constexpr std::int64_t kOrd = 16;
+constexpr std::int64_t kCache = std::int64_t{4} << 20;
+constexpr std::int64_t kSeek = 8'000'000;
+constexpr std::int64_t kDiskRate = 480'000'000;
 // Bytes that a message has beside its payload, header included: a call of WRITE, a reply of READ.
 constexpr std::int64_t kWriteOverhead = 128;
 constexpr std::int64_t kReplyOverhead = 156;
@@ -27,12 +30,14 @@ std::int64_t trips(const Parameters& parameters) {
   const auto number = [&](const char* name, std::int64_t fallback) { return integer_of(parameters, name, fallback); };
   const auto procedure = choice_of(parameters, "procedure", kRead);
   const auto size = number("size", 4096);
-  const auto segments = (size + number("segment", kSegment) - 1) / number("segment", kSegment);
+  const bool long_calls = choice_of(parameters, "calls", "chunked") == "long";
+  const auto read = size + (procedure == "write" && long_calls ? kWriteOverhead : 0);
+  const auto segments = (read + number("segment", kSegment) - 1) / number("segment", kSegment);
   const auto rows = (segments + number("ord", kOrd) - 1) / number("ord", kOrd);
   if (procedure == "null") return 2;
   const auto design = choice_of(parameters, "design", kReadWrite);
   if (procedure == "write")
-    return size + kWriteOverhead > number("inline", kThreshold) && design != kPush ? 2 + 2 * rows : 2;
+    return size + kWriteOverhead > number("inline", kThreshold) && (design != kPush || long_calls) ? 2 + 2 * rows : 2;
   if (design != kReadRead) return 2;
   return size + kReplyOverhead > number("inline", kThreshold) ? 2 + 2 * rows : 2;
 }
@@ -114,6 +119,14 @@ std::vector<ParameterSpec> parameters() {
        .fallback = Value{"preregistered"},
        .choices = {"preregistered", "each-time"},
        .needs = kChunks},
+      {.name = "calls",
+       .kind = Kind::choice,
+       .help =
+           "of a WRITE that does not fit into a message: chunked, its payload is a chunk, the rest is sent; long, the "
+           "whole call is a chunk and the message a header (RDMA_NOMSG)",
+       .fallback = Value{"chunked"},
+       .choices = {"chunked", "long"},
+       .needs = kChunks},
       {.name = "copy",
        .kind = Kind::choice,
        .help =
@@ -129,7 +142,40 @@ std::vector<ParameterSpec> parameters() {
                      "and threads it has then",
                  .fallback = Value{"ours"},
                  .choices = {"ours", "kernel"}});
+  const auto of_disks = [&](const char* name, Kind kind, const char* help, std::int64_t fallback, std::int64_t least,
+                            std::int64_t most) {
+    all.push_back({.name = name,
+                   .kind = kind,
+                   .help = help,
+                   .fallback = Value{fallback},
+                   .min = least,
+                   .max = most,
+                   .choices = {}});
+  };
+  all.push_back({.name = "store",
+                 .kind = Kind::choice,
+                 .help =
+                     "memory: our server has its file there; modelled: it answers READ and WRITE when a page cache and "
+                     "disks would, by a model",
+                 .fallback = Value{"memory"},
+                 .choices = {"memory", "modelled"}});
+  of_disks("cache", Kind::size, "modelled: bytes of the file that the server's memory has room for", kCache, 0,
+           std::int64_t{1} << 30);
+  of_disks("disks", Kind::count, "modelled: how many disks the file is striped over", 8, 1, 64);
+  of_disks("seek", Kind::duration, "modelled: what a disk needs before it reads what does not lie behind the last",
+           kSeek, 0, 1'000'000'000);
+  of_disks("disk_rate", Kind::rate, "modelled: of one disk", kDiskRate, 1'000'000, 1'000'000'000'000);
   for (auto& parameter : strategy_parameters()) all.push_back(std::move(parameter));
+  all.push_back({.name = "deferred",
+                 .kind = Kind::count,
+                 .help =
+                     "regions that an end keeps registered after their use; with one more it deregisters all of them "
+                     "together, while it waits. 0: each before its call is over",
+                 .fallback = Value{std::int64_t{0}},
+                 .min = 0,
+                 .max = 4096,
+                 .choices = {},
+                 .needs = kChunks});
   return with_harness(std::move(all));
 }
 
@@ -177,6 +223,21 @@ std::vector<MetricSpec> metrics() {
        .help =
            "bytes of the server that its clients' connections may have registered at the most, known before the first "
            "call",
+       .detail = true},
+      {.name = "disk_wait",
+       .unit = "ns",
+       .better = Better::lower,
+       .help = "mean time for which a READ or WRITE waited for the modelled disks",
+       .detail = true},
+      {.name = "cached",
+       .unit = "1",
+       .better = Better::higher,
+       .help = "share of the pages that READs asked for and the modelled cache had",
+       .detail = true},
+      {.name = "idle",
+       .unit = "B",
+       .better = Better::lower,
+       .help = "bytes of the client's regions that stayed registered after their use, at the most at a time",
        .detail = true}};
   return with_strategy(std::move(all));
 }

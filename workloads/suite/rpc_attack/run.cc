@@ -13,6 +13,7 @@
 #include "workloads/harness/steering.hh"
 #include "workloads/protocols/rpc/client.hh"
 #include "workloads/protocols/rpc/server.hh"
+#include "workloads/suite/rpc_attack/late.hh"
 
 namespace longhaul::workloads::rpc_attack {
 namespace {
@@ -25,7 +26,7 @@ constexpr std::uint32_t kSeed = 2007;
 
 bool allowed = false;
 
-enum class Attack { none, guess, withhold };
+enum class Attack { none, guess, withhold, late_write };
 
 struct Setup {
   Attack attack = Attack::none;
@@ -38,9 +39,10 @@ Setup setup_of(const WorkloadSpec& spec, const Parameters& parameters) {
   const auto number = [&](const char* name) { return integer(parameters, spec.parameters, name); };
   const auto word = [&](const char* name) { return text(parameters, spec.parameters, name); };
   Setup setup;
-  setup.attack = word("attack") == "guess"      ? Attack::guess
-                 : word("attack") == "withhold" ? Attack::withhold
-                                                : Attack::none;
+  setup.attack = word("attack") == "guess"        ? Attack::guess
+                 : word("attack") == "withhold"   ? Attack::withhold
+                 : word("attack") == "late-write" ? Attack::late_write
+                                                  : Attack::none;
   setup.tries = static_cast<std::size_t>(number("tries"));
   setup.options.design = rpc::design_of(word("design"));
   setup.options.size = static_cast<std::size_t>(number("size"));
@@ -48,8 +50,12 @@ Setup setup_of(const WorkloadSpec& spec, const Parameters& parameters) {
   setup.options.shared_domain = word("domain") == "shared";
   setup.options.give_back = Nanoseconds{number("give_back")};
   setup.knows_neighbour = word("known") == "neighbour";
-  // The honest client's, and the attacker's: one for each guess, since a miss ends it.
-  setup.options.clients = 1 + (setup.attack == Attack::none ? 0 : setup.attack == Attack::withhold ? 1 : setup.tries);
+  // The honest client's, and the attack's: one for each guess, since a miss ends it.
+  setup.options.clients = 1 + (setup.attack == Attack::none ? 0 : setup.attack == Attack::guess ? setup.tries : 1);
+  if (setup.attack == Attack::late_write) {
+    setup.options.client_buffers = {.strategy = "each-time", .deferred = static_cast<std::size_t>(number("deferred"))};
+    setup.options.threads = setup.tries + 1;  // a buffer for each call, so that the next leaves it alone
+  }
   return setup;
 }
 
@@ -152,6 +158,12 @@ std::map<std::string, Metric> client(ClientSession& session) {
     options.client = 1;
     hostile = std::make_unique<rpc::RdmaClient>(*connections[1], options);
     outcome = withhold(*hostile, setup.tries, patience);
+  } else if (setup.attack == Attack::late_write) {
+    auto options = setup.options;
+    options.client = 1;
+    rpc::RdmaClient victim{*connections[1], options};
+    const auto damage = be_written_late(victim, options.threads, patience);
+    outcome = {.tries = damage.calls - 1, .successes = damage.changed};  // a write comes with the call behind
   }
   outcome.time = observe::raw_time() - begun;
   Lanes lanes;
@@ -178,6 +190,11 @@ std::map<std::string, Metric> server(ServerSession& session) {
   std::vector<const rpc::RdmaServer*> servers;
   Lanes lanes;
   for (std::size_t i = 0; i < served; ++i) {
+    if (setup.attack == Attack::late_write && i == 1) {
+      lanes.push_back(std::make_unique<LateWriter>(*connections[1], setup.options, store, threads));
+      session.leave(*connections[1]);
+      continue;
+    }
     auto lane = std::make_unique<rpc::RdmaServer>(*connections[i], setup.options, store, threads);
     servers.push_back(lane.get());
     lanes.push_back(std::move(lane));

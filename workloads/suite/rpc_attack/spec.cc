@@ -21,9 +21,10 @@ std::vector<ParameterSpec> parameters() {
        .kind = Kind::choice,
        .help =
            "none; guess: RDMA reads of another client's buffer at the server, by guessed keys, a connection for each; "
-           "withhold: RDMA_DONE is never said, so that the server's buffers stay taken",
+           "withhold: RDMA_DONE is never said, so that the server's buffers stay taken; late-write: here the server is "
+           "hostile, and writes into a client's buffer whose call is over",
        .fallback = Value{"guess"},
-       .choices = {"none", "guess", "withhold"}},
+       .choices = {"none", "guess", "withhold", "late-write"}},
       {.name = "design",
        .kind = Kind::choice,
        .help = "of long replies: read-write or read-read (workload rpc)",
@@ -44,7 +45,7 @@ std::vector<ParameterSpec> parameters() {
       std::move(size),
       {.name = "tries",
        .kind = Kind::count,
-       .help = "guess: keys; withhold: calls",
+       .help = "guess: keys; withhold: calls; late-write: calls whose buffers are written to",
        .fallback = Value{kBytes},
        .min = 1,
        .max = kBytes,
@@ -61,6 +62,14 @@ std::vector<ParameterSpec> parameters() {
        .help = "a buffer for which RDMA_DONE does not come is the server's again after so long; 0: never",
        .fallback = Value{std::int64_t{0}},
        .min = 0,
+       .choices = {}},
+      {.name = "deferred",
+       .kind = Kind::count,
+       .help = "late-write: regions that the client, which registers its buffers for each call, keeps registered after "
+               "their use (workload rpc)",
+       .fallback = Value{std::int64_t{0}},
+       .min = 0,
+       .max = kBytes,
        .choices = {}}};
   return with_harness(std::move(all));
 }
@@ -72,8 +81,8 @@ std::vector<MetricSpec> metrics() {
        .better = Better::lower,
        .help =
            "guess: keys by which the attacker read another client's buffer; withhold: buffers of the server that stay "
-           "taken"},
-      {.name = "tries", .unit = "1", .better = Better::neither, .help = "keys or calls", .detail = true},
+           "taken; late-write: buffers of the client that were changed after their calls"},
+      {.name = "tries", .unit = "1", .better = Better::neither, .help = "keys, calls or late writes", .detail = true},
       {.name = "operation",
        .unit = "ns",
        .better = Better::lower,
@@ -96,7 +105,8 @@ WorkloadSpec spec() {
   return {
       .name = "rpc_attack",
       .summary =
-          "a hostile client of RPC over RDMA: guessed keys, RDMA_DONE withheld; counted (a lab, or --under-test)",
+          "a hostile end of RPC over RDMA: guessed keys, RDMA_DONE withheld, late writes; counted (a lab, or "
+          "--under-test)",
       .parameters = parameters(),
       .metrics = metrics(),
       .roles = {Role::client, Role::server},

@@ -1,0 +1,66 @@
+#include "workloads/suite/rpc_attack/late.hh"
+
+#include <algorithm>
+#include <system_error>
+
+#include "observe/clock.hh"
+
+namespace longhaul::workloads::rpc_attack {
+namespace {
+
+constexpr std::size_t kDamage = 64;  // bytes that are written
+
+// False where it has not come to that in time. Throws std::system_error where the connection ends.
+template <typename Done>
+bool progress_until(rpc::RdmaClient& client, Nanoseconds patience, Done done) {
+  const auto deadline = observe::raw_time() + patience;
+  while (!done() && observe::raw_time() < deadline) client.progress();
+  return done();
+}
+
+}  // namespace
+
+LateWriter::LateWriter(Connection& connection, const rpc::Options& options, rpc::MemoryStore& store,
+                       rpc::ServerThreads& threads)
+    : connection_(connection), server_(connection, options, store, threads) {
+  server_.watch([this](const rpc::Header& header) { write_late(header); });
+}
+
+bool LateWriter::advance() {
+  if (over_) return false;
+  try {
+    return server_.advance();
+  } catch (const std::system_error&) {
+    over_ = true;
+    return false;
+  }
+}
+
+// What is written is whatever begins our own memory: a message of ours.
+void LateWriter::write_late(const rpc::Header& next) {
+  if (!last_.empty())
+    connection_.post({.operation = Operation::write,
+                      .length = std::min<std::size_t>(kDamage, last_.front().length),
+                      .remote = last_.front().offset,
+                      .absolute = true,
+                      .signaled = false,
+                      .remote_key = last_.front().handle});
+  last_ = next.writes.empty() ? rpc::Chunk{} : next.writes.front();
+}
+
+Damage be_written_late(rpc::RdmaClient& victim, std::size_t calls, Nanoseconds patience) {
+  Damage damage;
+  std::size_t over = 0;
+  try {
+    for (; damage.calls < calls; ++over) {
+      victim.start(damage.calls++);
+      if (!progress_until(victim, patience, [&] { return victim.done(over); })) break;
+    }
+    progress_until(victim, patience, [] { return false; });  // what is on its way
+  } catch (const std::system_error&) {
+  }
+  for (std::size_t thread = 0; thread < over; ++thread) damage.changed += victim.fault(thread).empty() ? 0 : 1;
+  return damage;
+}
+
+}  // namespace longhaul::workloads::rpc_attack
