@@ -16,7 +16,7 @@ degen apply --engine {engine} --delay 20ms --for 60s >/tmp/death.log 2>&1 &
 until degen show | grep -q 'held by'; do sleep 0.1; done
 impaired() {{ tc qdisc show | grep -q ' de6e:' || nft list tables | grep -q degen; }}
 impaired || exit 3
-p=$(pgrep -f '^degen serve ')
+p=$(ps -o pid,args | sed -n 's/^ *\([0-9]*\) degen serve .*/\1/p')
 kill -{signal} $p
 for i in $(seq 80); do impaired || break; sleep 0.1; done
 impaired && i=late
@@ -28,8 +28,8 @@ TEST_F(CompactLab, TwentyDeathsOfDegenLeaveAnUnimpairedRouter) {
   int slowest_kill = 0;
   for (int i = 0; i < 20; ++i) {
     const bool hangs = i % 5 == 4;
-    const auto script = fmt::format(kDeath, fmt::arg("engine", engines[i % 3]),
-                                    fmt::arg("signal", hangs ? "STOP" : "KILL"));
+    const auto script =
+        fmt::format(kDeath, fmt::arg("engine", engines[i % 3]), fmt::arg("signal", hangs ? "STOP" : "KILL"));
     const auto took = lab().must("router", script);
     ASSERT_FALSE(took.empty());
     ASSERT_EQ(took.find("late"), std::string::npos) << "death " << i;
