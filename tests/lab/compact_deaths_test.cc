@@ -61,7 +61,7 @@ TEST_F(CompactLab, ASecondDegenLeavesTheFirstAlone) {
   EXPECT_NE(same.err.find("ra0: another degen serves it"), std::string::npos) << same.err;
   // One with interfaces of its own.
   lab().must("router",
-             "ip link add da type dummy; ip link add db type dummy\n"
+             "ip link add da type veth peer name dap; ip link add db type veth peer name dbp\n"
              "degen serve --run-dir /run/other --client-side da --server-side db >/tmp/other.log 2>&1 & p=$!\n" +
                  wait_until("degen show --socket /run/other/degen.sock >/dev/null 2>&1") +
                  "degen show | grep -q 'held by' || exit 4\n"
@@ -75,12 +75,14 @@ TEST_F(CompactLab, ASecondDegenLeavesTheFirstAlone) {
 
 TEST_F(CompactLab, AnInterfaceThatIsGoneKeepsNoneOfTheOthersFromBeingCleared) {
   // A degen with interfaces of its own dies, and one of them goes before the next one starts.
-  lab().must("router", R"(ip link add da type dummy; ip link add db type dummy; ip link set da up; ip link set db up
+  lab().must(
+      "router",
+      R"(ip link add da type veth peer name dap; ip link add db type veth peer name dbp; ip link set da up; ip link set db up
 degen serve --no-guard --run-dir /run/other --client-side da --server-side db >/tmp/other.log 2>&1 & p=$!
 )" + wait_until("degen show --socket /run/other/degen.sock >/dev/null 2>&1") +
-                           R"(degen apply --socket /run/other/degen.sock --delay 5ms --for 60s >/dev/null 2>&1 &
+          R"(degen apply --socket /run/other/degen.sock --delay 5ms --for 60s >/dev/null 2>&1 &
 )" + wait_until("tc qdisc show dev db | grep -q netem") +
-                           R"(kill -9 $p; wait $p
+          R"(kill -9 $p; wait $p
 ip link del da
 tc qdisc show dev db | grep -q netem || exit 3
 degen serve --run-dir /run/other --client-side da --server-side db >/tmp/other.log 2>&1 && exit 4

@@ -313,7 +313,8 @@ TEST_F(CompactLab, DegenDoesWithThreeCapabilities) {
     return lab().on(
         "router",
         "rm -rf /tmp/run; mkdir /tmp/run; chown 1000 /tmp/run\n"
-        "ip link add da type dummy; ip link add db type dummy; ip link set da up; ip link set db up\n"
+        "ip link add da type veth peer name dap; ip link add db type veth peer name dbp; ip link set da up; ip link "
+        "set db up\n"
         "setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs " +
             sets + " degen serve --run-dir /tmp/run --client-side da --server-side db 2>/tmp/serve.log & p=$!\n" +
             wait_until("[ -S /tmp/run/degen.sock ]") + "degen apply --socket /tmp/run/degen.sock --engine " + engine +
