@@ -26,14 +26,6 @@ std::string plan_file(const std::string& out) {
   return (std::filesystem::path{out} / "exploration.yaml").string();
 }
 
-// A run of the count needs no store.
-class NoJournal : public Journal {
- public:
-  Result<std::string> add_facts(const NodeFacts&) override { return std::string{}; }
-  Result<void> add_run(const RunRecord&) override { return {}; }
-  Result<void> save_manifest(const Manifest&) override { return {}; }
-};
-
 // Runs each cell once as it is.
 Result<std::vector<PacketCount>> count_packets(const Options& options, const RunPlan& plan, Sink& sink) {
   auto text = counting_text(plan.campaign, plan.cells);
@@ -45,23 +37,12 @@ Result<std::vector<PacketCount>> count_packets(const Options& options, const Run
   if (!image) return tl::unexpected(interrupted() ? Error{"interrupted", ExitCode::interrupted} : image.error());
   sink.on(StepEvent{fmt::format("counting the packets of {} cells", counting->cells.size())});
 
-  NoJournal nothing;
-  const SealedDriver driver{counting->campaign,
-                            counting->cells,
-                            make_manifest(options.run, *counting, image->testbed, std::nullopt),
-                            [](const std::vector<double>&) { return std::optional<double>{}; },
-                            {},
-                            clock_of(*image),
-                            copies_of(*image),
-                            nothing,
-                            sink,
-                            {.labs = labs_or_all(options.run.labs)}};
   std::vector<PlannedRun> runs;
   for (std::size_t i = 0; i < counting->cells.size(); ++i) runs.push_back({.cell = i});
   std::vector<PacketCount> counts(runs.size());
-  auto made = driver.make(
-      runs,
-      [&](const PlannedRun& run, const RunRecord& record) -> Result<std::optional<PlannedRun>> {
+  auto made = make_unkept(
+      *counting, make_manifest(options.run, *counting, image->testbed, std::nullopt), *image, options.run.labs, sink,
+      runs, [&](const PlannedRun& run, const RunRecord& record) -> Result<std::optional<PlannedRun>> {
         const auto name = describe(counting->campaign, counting->cells[run.cell]);
         if (!record.path || !record.path->forward.packets || !record.path->back.packets)
           return fail("{}: it does not end well even without a fault: {}", name,
@@ -70,8 +51,7 @@ Result<std::vector<PacketCount>> count_packets(const Options& options, const Run
         sink.on(StepEvent{fmt::format("{}: {} packets to the server, {} back", name, counts[run.cell].forward,
                                       counts[run.cell].back)});
         return std::nullopt;
-      },
-      [] { return interrupted(); });
+      });
   if (!made) return tl::unexpected(made.error());
   return counts;
 }

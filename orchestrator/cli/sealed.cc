@@ -22,6 +22,13 @@ tl::unexpected<Error> by_the_hosts_clock() {
   return refuse("it was begun by the host's clock; go on with longhaul run --clock host, or take another --out");
 }
 
+class NoJournal : public Journal {
+ public:
+  Result<std::string> add_facts(const NodeFacts&) override { return std::string{}; }
+  Result<void> add_run(const RunRecord&) override { return {}; }
+  Result<void> save_manifest(const Manifest&) override { return {}; }
+};
+
 }  // namespace
 
 Result<std::string> settle_clock(const ClockQuestion& question) {
@@ -116,6 +123,22 @@ CopyRunner copies_of(const lab::SealedImage& image) {
         limits.cancelled = stopped;
         return origin->copy(to_json(order), limits);
       };
+}
+
+Result<void> make_unkept(const RunPlan& plan, Manifest manifest, const lab::SealedImage& image, std::size_t labs,
+                         Sink& sink, const std::vector<PlannedRun>& runs, SealedDriver::Take take) {
+  NoJournal nothing;
+  const SealedDriver driver{plan.campaign,
+                            plan.cells,
+                            std::move(manifest),
+                            [](const std::vector<double>&) { return std::optional<double>{}; },
+                            {},
+                            clock_of(image),
+                            copies_of(image),
+                            nothing,
+                            sink,
+                            {.labs = labs_or_all(labs)}};
+  return driver.make(runs, std::move(take), [] { return interrupted(); });
 }
 
 Result<CampaignSession> run_sealed_session(const RunOptions& options, const RunPlan& plan,

@@ -40,6 +40,11 @@ Result<void> check_clock(const Manifest& earlier, int shift, int quantum);
 /// The commands that together make a campaign (options.shares of them), to be started anywhere, in any order. Pure.
 std::vector<std::string> shard_commands(const RunOptions& options);
 
+/// Makes runs on copies of it and keeps nothing: `take` has each record. `labs` copies side by side, 0: one a
+/// processor. Ctrl-C ends it.
+Result<void> make_unkept(const RunPlan& plan, Manifest manifest, const lab::SealedImage& image, std::size_t labs,
+                         Sink& sink, const std::vector<PlannedRun>& runs, SealedDriver::Take take);
+
 /// The runs so many times each: all of them once, then all of them again, so that one that repeats badly shows early.
 /// Pure.
 std::vector<PlannedRun> repeated(const std::vector<PlannedRun>& runs, std::size_t times);

@@ -26,14 +26,6 @@ struct Options {
   bool as_json = false;
 };
 
-// A repetition for comparison keeps no record.
-class NoJournal : public Journal {
- public:
-  Result<std::string> add_facts(const NodeFacts&) override { return std::string{}; }
-  Result<void> add_run(const RunRecord&) override { return {}; }
-  Result<void> save_manifest(const Manifest&) override { return {}; }
-};
-
 struct Verdict {
   std::size_t runs = 0, equal = 0;
   std::vector<std::pair<std::string, std::string>> different;  // run, where
@@ -77,33 +69,20 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
   sink.on(StepEvent{fmt::format("making {} runs again{}", then.size(),
                                 options.times > 1 ? fmt::format(", each {} times", options.times) : "")});
 
-  NoJournal nothing;
-  const SealedDriver driver{plan->campaign,
-                            plan->cells,
-                            *manifest,
-                            [](const std::vector<double>&) { return std::optional<double>{}; },
-                            {},
-                            clock_of(*image),
-                            copies_of(*image),
-                            nothing,
-                            sink,
-                            {.labs = labs_or_all(options.labs)}};
   Verdict verdict;
-  auto made = driver.make(
-      runs,
-      [&](const PlannedRun&, const RunRecord& again) -> Result<std::optional<PlannedRun>> {
-        // A copy that made nothing says why.
-        const auto where = again.nodes.empty() && !again.message.empty()
-                               ? again.message
-                               : results::first_difference(*then.at(again.run_id), again);
-        ++verdict.runs;
-        if (where.empty())
-          ++verdict.equal;
-        else
-          verdict.different.emplace_back(again.run_id, where);
-        return std::nullopt;
-      },
-      [] { return interrupted(); });
+  auto made = make_unkept(*plan, *manifest, *image, options.labs, sink, runs,
+                          [&](const PlannedRun&, const RunRecord& again) -> Result<std::optional<PlannedRun>> {
+                            // A copy that made nothing says why.
+                            const auto where = again.nodes.empty() && !again.message.empty()
+                                                   ? again.message
+                                                   : results::first_difference(*then.at(again.run_id), again);
+                            ++verdict.runs;
+                            if (where.empty())
+                              ++verdict.equal;
+                            else
+                              verdict.different.emplace_back(again.run_id, where);
+                            return std::nullopt;
+                          });
   if (!made) return tl::unexpected(made.error());
   std::sort(verdict.different.begin(), verdict.different.end());
   return verdict;
