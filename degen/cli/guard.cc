@@ -46,9 +46,8 @@ Result<ExitCode> guard(const ServeOptions& options) {
   if (directory.read(kOwnershipFile).empty()) return ExitCode::ok;  // it ended in order
 
   ImpairmentController controller{[&options] { return sides_of(options); }, make_engines({}), directory};
-  const auto mine = [](const std::string& interface) { return claim(interface).has_value(); };
   for (;;) {
-    for (const auto& what : controller.sweep(mine)) log::warn("degen is gone; removed what it left: {}", what);
+    for (const auto& what : controller.sweep(unclaimed)) log::warn("degen is gone; removed what it left: {}", what);
     if (controller.clean()) return ExitCode::ok;
     std::this_thread::sleep_for(kLook);
   }

@@ -44,36 +44,37 @@ std::vector<Interface> read_interfaces(const std::vector<std::string>& names) {
   return interfaces;
 }
 
+std::vector<std::string> names_of(const ServeOptions& options) {
+  auto names = options.client_side;
+  names.insert(names.end(), options.server_side.begin(), options.server_side.end());
+  return names;
+}
+
 Result<void> check_names(const ServeOptions& options) {
   std::vector<std::string> seen;
-  for (const auto* side : {&options.client_side, &options.server_side}) {
-    for (const auto& name : *side) {
-      if (name.empty() || name.size() >= IF_NAMESIZE)
-        return refuse("'{}': an interface's name has 1 to {} letters", name, IF_NAMESIZE - 1);
-      if (std::find(seen.begin(), seen.end(), name) != seen.end())
-        return refuse("{}: named twice; an interface is on one side of the router", name);
-      seen.push_back(name);
-    }
+  for (const auto& name : names_of(options)) {
+    if (name.empty() || name.size() >= IF_NAMESIZE)
+      return refuse("'{}': an interface's name has 1 to {} letters", name, IF_NAMESIZE - 1);
+    if (std::find(seen.begin(), seen.end(), name) != seen.end())
+      return refuse("{}: named twice; an interface is on one side of the router", name);
+    seen.push_back(name);
   }
   if (seen.size() > kMaxInterfaces) return refuse("{} interfaces; at most {} are served", seen.size(), kMaxInterfaces);
   return {};
 }
 
 Result<void> check_presence(const ServeOptions& options) {
-  for (const auto* side : {&options.client_side, &options.server_side})
-    for (const auto& name : *side)
-      if (if_nametoindex(name.c_str()) == 0) return refuse("{}: there is no such network interface", name);
+  for (const auto& name : names_of(options))
+    if (if_nametoindex(name.c_str()) == 0) return refuse("{}: there is no such network interface", name);
   return {};
 }
 
 Result<std::vector<OwnFd>> claim_all(const ServeOptions& options) {
   std::vector<OwnFd> claims;
-  for (const auto* side : {&options.client_side, &options.server_side}) {
-    for (const auto& name : *side) {
-      auto one = claim(name, kPatience);
-      if (!one) return tl::unexpected(one.error());
-      claims.push_back(std::move(*one));
-    }
+  for (const auto& name : names_of(options)) {
+    auto one = claim(name, kPatience);
+    if (!one) return tl::unexpected(one.error());
+    claims.push_back(std::move(*one));
   }
   return claims;
 }
@@ -135,8 +136,7 @@ Result<ExitCode> serve(const ServeOptions& options) {
   ImpairmentController controller{[&options] { return sides_of(options); }, make_engines({.spin = options.spin}),
                                   *directory};
   // Before anything else can fail: an interface that is not there keeps none of the others from being cleared.
-  const auto mine = [](const std::string& interface) { return claim(interface).has_value(); };
-  for (const auto& what : controller.sweep(mine)) log::warn("removed what an earlier degen left: {}", what);
+  for (const auto& what : controller.sweep(unclaimed)) log::warn("removed what an earlier degen left: {}", what);
   if (auto ok = check_presence(options); !ok) return tl::unexpected(ok.error());
   std::optional<Guard> guard;
   if (options.guarded) guard.emplace(guard_command(options), *directory, *claims);

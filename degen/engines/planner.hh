@@ -16,6 +16,11 @@ struct Footprint {
   bool table = false;                   ///< degen's nft table is there
 };
 
+/// What the names of a way's axes end with: "" or "_back".
+constexpr std::string_view suffix_of(Way way) {
+  return way == Way::forward ? "" : "_back";
+}
+
 struct Planner {
   std::string name;
   /// Refuses what the engine cannot do; the refusal names engine and axis.

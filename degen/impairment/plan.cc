@@ -39,6 +39,11 @@ std::uint32_t kernel_probability(Ppm share) {
   return static_cast<std::uint32_t>((parts * kCertain + 500'000) / 1'000'000);
 }
 
+Nanoseconds time_on_link(std::int64_t bytes, BitRate rate) {
+  return Nanoseconds{
+      static_cast<std::int64_t>(static_cast<double>(bytes) * 8e9 / static_cast<double>(rate.bits_per_second))};
+}
+
 std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, std::int64_t mtu) {
   const bool limited = direction.rate.bits_per_second > 0;
   const auto rate = limited ? direction.rate : kAssumedRate;

@@ -72,6 +72,12 @@ ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const
 /// bottleneck buffer of one bandwidth-delay product of the round trip. An unlimited rate counts as kAssumedRate.
 std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, std::int64_t mtu);
 
+/// What a packet's time on the link counts beside the IP packet, bytes: Ethernet's header, as netem has it.
+inline constexpr std::int64_t kLinkHeader = 14;
+
+/// How long so many bytes take on a link of this rate, which is limited.
+Nanoseconds time_on_link(std::int64_t bytes, BitRate rate);
+
 inline constexpr BitRate kAssumedRate{10'000'000'000};
 inline constexpr std::uint32_t kMinQueue = 128;
 /// 10 Gbit/s for 1.2 s at MTU 1500; about 2 GiB of memory when it is really full.

@@ -44,4 +44,8 @@ Result<OwnFd> claim(const std::string& interface, std::chrono::milliseconds pati
   return refuse("{}: another degen serves it; end that one, or leave the interface out", interface);
 }
 
+bool unclaimed(const std::string& interface) {
+  return claim(interface).has_value();
+}
+
 }  // namespace longhaul::degen

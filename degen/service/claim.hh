@@ -18,4 +18,7 @@ bool soon(std::chrono::milliseconds patience, const std::function<bool()>& attem
 /// std::system_error.
 Result<OwnFd> claim(const std::string& interface, std::chrono::milliseconds patience = {});
 
+/// No process has claimed it.
+bool unclaimed(const std::string& interface);
+
 }  // namespace longhaul::degen

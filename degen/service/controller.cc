@@ -149,9 +149,9 @@ Reply ImpairmentController::handle(ClientId client, const Request& request, cons
 }
 
 Reply ImpairmentController::decide(ClientId client, const Request& request, const Now& now) {
-  tick(now);  // a request that comes too late finds its impairment gone
   // Whoever judges a run by this report has to know now.
-  if (request.kind == RequestKind::measure || request.kind == RequestKind::show) look(now);
+  if (request.kind == RequestKind::measure || request.kind == RequestKind::show) next_look_ = now.steady;
+  tick(now);  // a request that comes too late finds its impairment gone
   if (holds(client)) holder_->last_heard = now.steady;
   if (request.client)
     for (auto& peer : peers_)
@@ -307,9 +307,8 @@ Nanoseconds ImpairmentController::patience() const {
   for (const auto way : {Way::forward, Way::back}) {
     const auto& direction = plan_->asked.way(way);
     auto time = direction.longest();
-    if (const auto rate = direction.rate.bits_per_second; rate > 0)
-      time += Nanoseconds{
-          static_cast<std::int64_t>(static_cast<double>(plan_->limit(way)) * 1514 * 8e9 / static_cast<double>(rate))};
+    if (direction.rate.bits_per_second > 0)
+      time += time_on_link(std::int64_t{plan_->limit(way)} * (Interface{}.mtu + kLinkHeader), direction.rate);
     longest = std::max(longest, time);
   }
   return longest + kTransit;

@@ -5,9 +5,8 @@
 #include <linux/pkt_cls.h>
 #include <linux/pkt_sched.h>
 
-#include <cstring>
-
 #include "degen/engines/tc/message_builder.hh"
+#include "degen/engines/tc/message_reader.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -35,11 +34,6 @@ tcmsg own_filter(int index, Hook hook) {
   header.tcm_handle = kOwnHandle;
   header.tcm_info = TC_H_MAKE(std::uint32_t{kOwnPriority} << 16, std::uint32_t{htons(ETH_P_ALL)});
   return header;
-}
-
-std::string text_of(nlattr* attribute) {
-  const auto* text = static_cast<const char*>(nla_data(attribute));
-  return {text, strnlen(text, static_cast<std::size_t>(nla_len(attribute)))};
 }
 
 }  // namespace
@@ -109,20 +103,16 @@ bool FilterFacts::in_the_way() const {
 }
 
 std::optional<FilterFacts> parse_filter(const nlmsghdr& message) {
-  // libnl's parsers take non-const pointers but only read.
-  auto* mutable_message = const_cast<nlmsghdr*>(&message);
-  if (message.nlmsg_type != RTM_NEWTFILTER || !nlmsg_valid_hdr(mutable_message, sizeof(tcmsg))) return {};
-  nlattr* attributes[TCA_MAX + 1];
-  if (nlmsg_parse(mutable_message, sizeof(tcmsg), attributes, TCA_MAX, nullptr) < 0) return {};
-  const auto* header = static_cast<const tcmsg*>(nlmsg_data(mutable_message));
+  const auto read = read_tc(message, RTM_NEWTFILTER);
+  if (!read) return {};
+  const auto& [header, attributes] = *read;
   FilterFacts facts{.handle = header->tcm_handle,
                     .priority = static_cast<std::uint16_t>(TC_H_MAJ(header->tcm_info) >> 16),
-                    .kind = {},
+                    .kind = text_of(attributes[TCA_KIND]),
                     .name = {}};
-  if (attributes[TCA_KIND] != nullptr) facts.kind = text_of(attributes[TCA_KIND]);
   nlattr* options[TCA_BPF_MAX + 1];
   if (facts.kind == "bpf" && attributes[TCA_OPTIONS] != nullptr &&
-      nla_parse_nested(options, TCA_BPF_MAX, attributes[TCA_OPTIONS], nullptr) == 0 && options[TCA_BPF_NAME] != nullptr)
+      nla_parse_nested(options, TCA_BPF_MAX, attributes[TCA_OPTIONS], nullptr) == 0)
     facts.name = text_of(options[TCA_BPF_NAME]);
   return facts;
 }

@@ -8,18 +8,12 @@
 namespace longhaul::degen::edt {
 namespace {
 
-constexpr std::int64_t kLinkHeader = 14;  // netem and nfqueue count it into a packet's time on the link, too
-constexpr std::int64_t kSmallest = 60;    // bytes of a frame
+constexpr std::int64_t kSmallest = 60;  // bytes of a frame
 // fq's horizon ends at 2^32 us. Below this rate a queue of kMinQueue packets of 64 KiB lasts longer.
 constexpr BitRate kSlowest{20'000};
 // Where order is free each packet has a flow, half of EDT_FLOW_MASK of them: as many trees, so that they are found at
 // once.
 constexpr std::uint32_t kFreeFlowsLog = 16;
-
-Nanoseconds on_link(std::int64_t bytes, BitRate rate) {
-  return Nanoseconds{
-      static_cast<std::int64_t>(static_cast<double>(bytes) * 8e9 / static_cast<double>(rate.bits_per_second))};
-}
 
 std::int64_t mtu_of(const ImpairmentPlan& plan, const Egress& egress) {
   for (const auto& interface : plan.sides.egress(egress.way))
@@ -41,8 +35,8 @@ EdtLink link_of(const ImpairmentPlan& plan, const Egress& egress) {
     // by the time that the queue's packets take if they are full; what of smaller ones fits into that time must fit
     // into fq.
     const auto frame = mtu_of(plan, egress) + kLinkHeader;
-    const auto whole = on_link(frame * egress.limit, direction.rate) - direction.delay;
-    link.patience = std::max(whole, on_link(frame * kMinQueue, direction.rate));
+    const auto whole = time_on_link(frame * egress.limit, direction.rate) - direction.delay;
+    link.patience = std::max(whole, time_on_link(frame * kMinQueue, direction.rate));
     link.fq.limit =
         static_cast<std::uint32_t>(std::min<std::int64_t>(egress.limit * (frame / kSmallest + 1), kMaxQueue));
   }
@@ -55,7 +49,7 @@ EdtLink link_of(const ImpairmentPlan& plan, const Egress& egress) {
 Result<void> check(const Impairment& impairment) {
   for (const auto way : {Way::forward, Way::back}) {
     const auto& direction = impairment.way(way);
-    const auto* suffix = way == Way::forward ? "" : "_back";
+    const auto suffix = suffix_of(way);
     if (direction.duplicate.parts > 0)
       return refuse("duplicate{}: engine edt decides on packets, it cannot make any; use engine netem", suffix);
     if (!direction.faults.none())

@@ -28,8 +28,7 @@ NetemQdisc qdisc_of(const Egress& egress) {
 Result<void> check(const Impairment& impairment) {
   for (const auto way : {Way::forward, Way::back})
     if (!impairment.way(way).faults.none())
-      return refuse("faults{}: engine netem does not tell one packet from another; use engine nfqueue",
-                    way == Way::forward ? "" : "_back");
+      return refuse("faults{}: engine netem does not tell one packet from another; use engine nfqueue", suffix_of(way));
   return {};
 }
 

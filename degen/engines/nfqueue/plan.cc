@@ -15,7 +15,7 @@ std::string quoted(const std::vector<Interface>& interfaces) {
 Result<void> check(const Impairment& impairment) {
   for (const auto way : {Way::forward, Way::back}) {
     const auto& direction = impairment.way(way);
-    const auto* suffix = way == Way::forward ? "" : "_back";
+    const auto suffix = suffix_of(way);
     if (direction.duplicate.parts > 0)
       return refuse("duplicate{}: engine nfqueue decides on packets, it cannot make any; use engine netem", suffix);
     for (const auto& fault : direction.faults.list)

@@ -27,7 +27,6 @@ namespace {
 constexpr std::size_t kBatch = 64;
 constexpr std::size_t kMessageSize = 1024;  // metadata and a few bytes of a packet take about 200
 constexpr int kReceiveBuffer = 32 << 20;
-constexpr std::uint32_t kLinkHeader = 14;  // netem counts it into a packet's time on the link
 // An arrival further away than this from now was stamped by another clock (it was set, or the driver's stamp is off).
 constexpr Nanoseconds kCredible = std::chrono::seconds{2};
 
@@ -198,7 +197,10 @@ void QueueWorker::loop() {
     const auto count = receiver->receive(socket_.get(), [&](const QueuedPacket& packet) {
       auto time = packet.stamp ? *packet.stamp + offset : now;
       if (time > now || now - time > kCredible) time = now;
-      scheduler.arrive({.id = packet.id, .time = time, .bytes = packet.bytes + kLinkHeader, .probe = packet.probe},
+      scheduler.arrive({.id = packet.id,
+                        .time = time,
+                        .bytes = packet.bytes + static_cast<std::uint32_t>(kLinkHeader),
+                        .probe = packet.probe},
                        verdicts);
     });
     scheduler.release(read_clock(CLOCK_MONOTONIC), verdicts);

@@ -59,11 +59,9 @@ void Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdi
     return;
   }
   auto due = arrival.time;
-  if (const auto rate = direction_.rate.bits_per_second; rate > 0) {
+  if (direction_.rate.bits_per_second > 0) {
     // On the link one after the other; then the delay of the distance, for each on its own.
-    link_free_ =
-        std::max(link_free_, arrival.time) +
-        Nanoseconds{static_cast<std::int64_t>(static_cast<double>(arrival.bytes) * 8e9 / static_cast<double>(rate))};
+    link_free_ = std::max(link_free_, arrival.time) + time_on_link(arrival.bytes, direction_.rate);
     due = link_free_;
   }
   due += direction_.delay;

@@ -2,12 +2,9 @@
 
 #include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
-
-#include <cstring>
 
 #include "degen/engines/tc/message_builder.hh"
+#include "degen/engines/tc/message_reader.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -42,18 +39,13 @@ bool QdiscFacts::root() const {
 }
 
 std::optional<QdiscFacts> parse_qdisc(const nlmsghdr& message) {
-  // libnl's parsers take non-const pointers but only read.
-  auto* mutable_message = const_cast<nlmsghdr*>(&message);
-  if (message.nlmsg_type != RTM_NEWQDISC || !nlmsg_valid_hdr(mutable_message, sizeof(tcmsg))) return {};
-  nlattr* attributes[TCA_MAX + 1];
-  if (nlmsg_parse(mutable_message, sizeof(tcmsg), attributes, TCA_MAX, nullptr) < 0) return {};
-  const auto* header = static_cast<const tcmsg*>(nlmsg_data(mutable_message));
-  QdiscFacts facts{
-      .index = header->tcm_ifindex, .handle = header->tcm_handle, .parent = header->tcm_parent, .kind = {}};
-  if (attributes[TCA_KIND] != nullptr)
-    facts.kind.assign(static_cast<const char*>(nla_data(attributes[TCA_KIND])),
-                      strnlen(static_cast<const char*>(nla_data(attributes[TCA_KIND])),
-                              static_cast<std::size_t>(nla_len(attributes[TCA_KIND]))));
+  const auto read = read_tc(message, RTM_NEWQDISC);
+  if (!read) return {};
+  const auto& [header, attributes] = *read;
+  QdiscFacts facts{.index = header->tcm_ifindex,
+                   .handle = header->tcm_handle,
+                   .parent = header->tcm_parent,
+                   .kind = text_of(attributes[TCA_KIND])};
   if (attributes[TCA_STATS2] != nullptr) {
     nlattr* statistics[TCA_STATS_MAX + 1];
     if (nla_parse_nested(statistics, TCA_STATS_MAX, attributes[TCA_STATS2], nullptr) == 0 &&
