@@ -95,16 +95,15 @@ int explore(Options options) {
   if (!session) return report_error(session.error(), run.as_json);
 
   const auto vocabulary = results_vocabulary();
-  const auto analysis = results::analyse_directory(run.out, vocabulary);
-  if (!analysis) return report_error(session->outcome ? analysis.error() : session->outcome.error(), run.as_json);
-  if (auto written = results::write_report(run.out, *analysis); !written)
+  const auto stored = results::load(run.out);
+  auto summary = stored ? results::summarise(stored->manifest, stored->runs, stored->facts, vocabulary)
+                        : tl::unexpected(stored.error());
+  if (!summary) return report_error(session->outcome ? summary.error() : session->outcome.error(), run.as_json);
+  const auto analysis = results::analyse(std::move(*summary), vocabulary);
+  if (auto written = results::write_report(run.out, analysis); !written)
     return report_error(written.error(), run.as_json);
   if (!session->outcome) return report_error(session->outcome.error(), run.as_json);
-  auto store = results::Store::open(run.out, results::OpenMode::read);
-  if (!store) return report_error(store.error(), run.as_json);
-  const auto runs = store->runs();
-  if (!runs) return report_error(runs.error(), run.as_json);
-  const auto found = results::explorations(*runs, vocabulary);
+  const auto found = results::explorations(stored->runs, vocabulary);
   if (!found) return report_error(found.error(), run.as_json);
   const auto document = results::to_json(*found, vocabulary);
   const auto file = (std::filesystem::path{run.out} / "faults.json").string();

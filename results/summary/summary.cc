@@ -239,16 +239,22 @@ Result<Summary> summarise(const Manifest& manifest, const std::vector<RunRecord>
   return summary;
 }
 
-Result<Summary> summarise_directory(const std::string& directory, const Vocabulary& vocabulary) {
+Result<StoredCampaign> load(const std::string& directory) {
   const auto store = Store::open(directory, OpenMode::read);
   if (!store) return tl::unexpected(store.error());
-  const auto manifest = store->manifest();
+  auto manifest = store->manifest();
   if (!manifest) return tl::unexpected(manifest.error());
-  const auto runs = store->runs();
+  auto runs = store->runs();
   if (!runs) return tl::unexpected(runs.error());
-  const auto facts = store->facts();
+  auto facts = store->facts();
   if (!facts) return tl::unexpected(facts.error());
-  return summarise(*manifest, *runs, *facts, vocabulary);
+  return StoredCampaign{std::move(*manifest), std::move(*runs), std::move(*facts)};
+}
+
+Result<Summary> summarise_directory(const std::string& directory, const Vocabulary& vocabulary) {
+  const auto stored = load(directory);
+  if (!stored) return tl::unexpected(stored.error());
+  return summarise(stored->manifest, stored->runs, stored->facts, vocabulary);
 }
 
 }  // namespace longhaul::results

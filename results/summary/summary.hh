@@ -90,7 +90,15 @@ bool is_soft_provider(std::string_view provider);
 Result<Summary> summarise(const Manifest& manifest, const std::vector<RunRecord>& runs,
                           const std::map<std::string, NodeFacts>& facts, const Vocabulary& vocabulary);
 
-/// Opens DIR's store for reading and summarises it.
+/// What DIR's store holds, read once.
+struct StoredCampaign {
+  Manifest manifest;
+  std::vector<RunRecord> runs;
+  std::map<std::string, NodeFacts> facts;
+};
+Result<StoredCampaign> load(const std::string& directory);
+
+/// Loads and summarises.
 Result<Summary> summarise_directory(const std::string& directory, const Vocabulary& vocabulary);
 
 }  // namespace longhaul::results

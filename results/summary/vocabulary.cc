@@ -57,4 +57,11 @@ std::string Vocabulary::spelt(std::string_view workload_name, const Parameters& 
   return spec != nullptr && spec->fallback ? format_value(*spec, *spec->fallback) : std::string{};
 }
 
+std::string Vocabulary::listed(std::string_view workload_name, const Parameters& parameters) const {
+  std::string text;
+  for (const auto& [name, value] : parameters)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, spelt(workload_name, parameters, name));
+  return text;
+}
+
 }  // namespace longhaul::results

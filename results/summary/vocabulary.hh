@@ -31,6 +31,8 @@ struct Vocabulary {
 
   /// The parameter or its default as people read it ("5ms", "write"); empty when there is neither.
   std::string spelt(std::string_view workload, const Parameters& parameters, const std::string& name) const;
+  /// All of them: "delay=5ms size=1KiB".
+  std::string listed(std::string_view workload, const Parameters& parameters) const;
 };
 
 }  // namespace longhaul::results

@@ -40,3 +40,11 @@ std::optional<std::string> find_fault(std::span<const std::byte> message, Direct
 }
 
 }  // namespace longhaul::workloads::pingpong
+
+namespace longhaul::workloads {
+
+std::uint8_t payload_of(const WorkloadSpec& spec, const Parameters& parameters) {
+  return static_cast<std::uint8_t>(integer(parameters, spec.parameters, "payload"));
+}
+
+}  // namespace longhaul::workloads

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "model/parameter.hh"
+
 namespace longhaul::workloads::pingpong {
 
 enum class Direction : std::uint8_t { ping, pong };
@@ -39,3 +41,10 @@ std::optional<std::string> find_fault(std::span<const std::byte> message, Direct
                                       std::uint8_t salt);
 
 }  // namespace longhaul::workloads::pingpong
+
+namespace longhaul::workloads {
+
+/// The `salt` of pingpong::fill() and find_fault() that the parameter `payload` says.
+std::uint8_t payload_of(const WorkloadSpec& spec, const Parameters& parameters);
+
+}  // namespace longhaul::workloads

@@ -136,7 +136,7 @@ void fill(std::span<std::byte> area, const Reuse& reuse, pingpong::Direction dir
 
 Attempt<Reuse> reuse_of(const WorkloadSpec& spec, const Parameters& parameters) {
   auto reuse = buffers_of(spec, parameters);
-  if (reuse) reuse->payload = static_cast<std::uint8_t>(integer(parameters, spec.parameters, "payload"));
+  if (reuse) reuse->payload = payload_of(spec, parameters);
   return reuse;
 }
 

@@ -62,10 +62,6 @@ ParameterSpec payload_parameter() {
       .choices = {}};
 }
 
-std::uint8_t payload_of(const WorkloadSpec& spec, const Parameters& parameters) {
-  return static_cast<std::uint8_t>(integer(parameters, spec.parameters, "payload"));
-}
-
 std::vector<ParameterSpec> strategy_parameters() {
   return {
       {.name = "strategy",

@@ -14,10 +14,8 @@ ParameterSpec size_parameter(std::int64_t fallback);
 ParameterSpec op_parameter(std::vector<std::string> choices);
 ParameterSpec completion_parameter();
 ParameterSpec verify_parameter();
-/// Which bytes messages have: see payload_of().
+/// Which bytes messages have: see payload_of() in protocols/payload.
 ParameterSpec payload_parameter();
-/// The `salt` of pingpong::fill() and find_fault() that the parameter `payload` says.
-std::uint8_t payload_of(const WorkloadSpec& spec, const Parameters& parameters);
 
 /// strategy and capacity: how an application's buffers are registered; and what that is measured by.
 std::vector<ParameterSpec> strategy_parameters();

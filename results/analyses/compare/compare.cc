@@ -18,18 +18,12 @@ bool same_throughout(const std::vector<double>& first, const std::vector<double>
 }
 
 std::string spell(const CellSummary& cell, const Vocabulary& vocabulary) {
-  std::string text = cell.workload;
-  for (const auto& [name, value] : cell.parameters)
-    text += fmt::format(" {}={}", name, vocabulary.spelt(cell.workload, cell.parameters, name));
-  return text;
+  const auto list = vocabulary.listed(cell.workload, cell.parameters);
+  return list.empty() ? cell.workload : cell.workload + " " + list;
 }
 
 std::string spell(const FigureComparison& cell, const Vocabulary& vocabulary) {
-  std::string text;
-  for (const auto& [name, value] : cell.parameters)
-    text +=
-        fmt::format("{}{}={}", text.empty() ? "" : " ", name, vocabulary.spelt(cell.workload, cell.parameters, name));
-  return text;
+  return vocabulary.listed(cell.workload, cell.parameters);
 }
 
 template <typename Member>

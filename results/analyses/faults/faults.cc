@@ -62,12 +62,12 @@ std::string figure(double value, const std::string& unit) {
   return unit == "ns" ? time(value) : fmt::format("{:.4g} {}", value, unit);
 }
 
-bool ended_well(const FaultOutcome& outcome) {
-  return outcome.status == Status::ok || outcome.status == Status::limited;
+bool ended_well(Status status) {
+  return status == Status::ok || status == Status::limited;
 }
 
 std::string effect(const FaultOutcome& outcome, const Exploration& of) {
-  if (!ended_well(outcome))
+  if (!ended_well(outcome.status))
     return fmt::format("{}: {}", outcome.status == Status::failed ? "failed" : "no figure", outcome.message);
   std::string text;
   if (static_cast<double>(outcome.longer) > std::max(kShare * static_cast<double>(of.took), double{kNothing}))
@@ -113,11 +113,11 @@ std::string pairs(const Exploration& one) {
 }
 
 std::string name_of(const Exploration& one, const Vocabulary& vocabulary) {
-  std::string text = one.workload;
-  for (const auto& [name, value] : one.parameters)
-    if (name != "engine" && name != "clock")
-      text += fmt::format(" {}={}", name, vocabulary.spelt(one.workload, one.parameters, name));
-  return text;
+  auto parameters = one.parameters;  // of all cells the same
+  parameters.erase("engine");
+  parameters.erase("clock");
+  const auto list = vocabulary.listed(one.workload, parameters);
+  return list.empty() ? one.workload : one.workload + " " + list;
 }
 
 }  // namespace
@@ -129,8 +129,11 @@ Result<std::vector<Exploration>> explorations(const std::vector<RunRecord>& runs
     auto& kept = last[run.cell_id];
     if (kept == nullptr || run.attempt >= kept->attempt) kept = &run;
   }
-  std::map<std::pair<std::string, Parameters>, Exploration> found;
-  std::map<std::pair<std::string, Parameters>, bool> clean;
+  struct Found {
+    Exploration one;
+    bool comparable = false;  // the run without faults ended well
+  };
+  std::map<std::pair<std::string, Parameters>, Found> found;
   for (const auto& [id, run] : last) {
     auto forward = choice_of(run->parameters, kForward, "none");
     auto back = choice_of(run->parameters, kBack, forward);
@@ -138,7 +141,7 @@ Result<std::vector<Exploration>> explorations(const std::vector<RunRecord>& runs
     auto parameters = run->parameters;
     parameters.erase(kForward);
     parameters.erase(kBack);
-    auto& one = found[{run->workload, parameters}];
+    auto& [one, comparable] = found[{run->workload, parameters}];
     one.workload = run->workload;
     one.parameters = parameters;
     if (const auto* workload = vocabulary.workload(run->workload); workload != nullptr && !workload->metrics.empty()) {
@@ -154,7 +157,7 @@ Result<std::vector<Exploration>> explorations(const std::vector<RunRecord>& runs
         one.forward = run->path->forward.packets.value_or(0);
         one.back = run->path->back.packets.value_or(0);
       }
-      clean[{run->workload, parameters}] = run->status == Status::ok || run->status == Status::limited;
+      comparable = ended_well(run->status);
       continue;
     }
     one.outcomes.push_back({.forward = std::move(forward),
@@ -165,8 +168,9 @@ Result<std::vector<Exploration>> explorations(const std::vector<RunRecord>& runs
                             .slowest = *value});
   }
   std::vector<Exploration> all;
-  for (auto& [key, one] : found) {
-    if (!clean[key]) continue;  // nothing to compare with
+  for (auto& [key, each] : found) {
+    auto& [one, comparable] = each;
+    if (!comparable) continue;
     for (auto& outcome : one.outcomes) outcome.longer -= one.took;
     std::sort(one.outcomes.begin(), one.outcomes.end(),
               [](const FaultOutcome& a, const FaultOutcome& b) { return rank(a) < rank(b); });
@@ -179,7 +183,7 @@ std::string to_text(const std::vector<Exploration>& explorations, const Vocabula
   std::string text;
   for (const auto& one : explorations) {
     const auto failed = std::count_if(one.outcomes.begin(), one.outcomes.end(),
-                                      [](const FaultOutcome& outcome) { return !ended_well(outcome); });
+                                      [](const FaultOutcome& outcome) { return !ended_well(outcome.status); });
     text += fmt::format("{}\n  without faults: {} and {} packets, the run {}{}\n  {} runs with faults: {} ended well\n",
                         name_of(one, vocabulary), one.forward, one.back, time(static_cast<double>(one.took)),
                         one.slowest ? fmt::format(", slowest {} {}", one.metric, figure(*one.slowest, one.unit)) : "",

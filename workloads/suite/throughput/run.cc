@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "workloads/protocols/payload.hh"
 #include "workloads/protocols/peer_lanes.hh"
 #include "workloads/protocols/stream.hh"
 #include "workloads/suite/parameters.hh"
