@@ -36,6 +36,10 @@ class Registrar {
   virtual tl::expected<Registered, int> add(Pages pages) = 0;
   /// 0, or the errno value. Two threads may call it at once.
   virtual int remove(Handle handle) = 0;
+  /// Where remove() only asks the adapter for it: how often it has, and how many of those, the first ones, are through.
+  /// Until then a peer may still get at the region. Equal where remove() does all of it.
+  virtual std::uint64_t removals() const { return 0; }
+  virtual std::uint64_t completed_removals() { return removals(); }
 };
 
 /// Counters of the executor since reset(). Times in ns.

@@ -67,6 +67,21 @@ TEST_F(Rpc, BuffersOfEitherEndAreRegisteredByTheStrategy) {
   EXPECT_EQ(lab().must("client", "rdma resource show mr | grep -c 'comm longhaul-bench' || true"), "0\n");
 }
 
+TEST_F(Rpc, WindowsOpenABufferForACall) {
+  for (const std::string procedure : {"read", "write", "readdir"}) {
+    for (const std::string design : {"read-write", "read-read"})
+      call("rxe", "--transport rdma --threads 3 --size 20000 --strategy fast --server-buffers fast --procedure " +
+                      procedure + " --design " + design);
+    call("rxe", "--transport rdma --threads 3 --size 20000 --strategy fast --deferred 5 --procedure " + procedure);
+  }
+  call("rxe",
+       "--transport rdma --threads 3 --size 20000 --strategy fast --server-buffers fast --design push "
+       "--procedure write");
+  const auto lacking = by_hand("rpc", "siw", "--transport rdma --strategy fast");
+  EXPECT_EQ(lacking.code, 1);
+  EXPECT_NE(lacking.err.find("(siw) has no memory windows of type 2B"), std::string::npos) << lacking.err;
+}
+
 // The path is so long that what a busy host adds is a small part of a trip.
 TEST_F(Rpc, TripsAreWhatTheyAreOnALongPath) {
   applied("--delay 50ms");

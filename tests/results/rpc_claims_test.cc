@@ -155,6 +155,29 @@ TEST_F(RegistrationOfCalls, N5WantsReadToGainMoreThanWrite) {
   EXPECT_EQ(finding("N5").verdict, Verdict::not_decidable) << "READ alone";
 }
 
+TEST_F(RegistrationOfCalls, N5fIsBetweenEachTimeAndNone) {
+  const Parameters fast{{"strategy", std::string{"fast"}}};
+  const auto between = [&](double windows) {
+    summary_.cells.clear();
+    for (const std::int64_t size : {8192, 131072}) {
+      timed("read", size, 10 * kMega, {});
+      timed("read", size, 12 * kMega, kEachTime);
+      timed("read", size, windows * kMega, fast);
+    }
+    return finding("N5f").verdict;
+  };
+  EXPECT_EQ(between(11), Verdict::holds);
+  EXPECT_THAT(finding("N5f").reason, HasSubstr("fast / each-time 0.917 at size 8KiB"));
+  EXPECT_EQ(between(13), Verdict::does_not_hold) << "slower than registration";
+  EXPECT_EQ(between(9), Verdict::does_not_hold) << "faster than nothing";
+  EXPECT_EQ(between(10), Verdict::not_decidable);
+  between(11);
+  std::erase_if(summary_.cells, [](const CellSummary& cell) {
+    return cell.parameters.contains("strategy") && is(cell.parameters, "strategy", "each-time");
+  });
+  EXPECT_EQ(finding("N5f").verdict, Verdict::not_decidable) << "nothing is registered each time";
+}
+
 TEST_F(RegistrationOfCalls, N6IsACrossover) {
   const auto crossing = [&](double small, double large) {
     summary_.cells.clear();

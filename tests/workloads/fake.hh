@@ -39,8 +39,11 @@ class FakeRegistrar final : public registration::Registrar {
     if (it == live.end()) return EINVAL;
     pages_ -= it->second.count;
     live.erase(it);
+    ++removed;
     return 0;
   }
+  std::uint64_t removals() const override { return removed; }
+  std::uint64_t completed_removals() override { return std::min(removed, completes); }
   /// Throws unless the bytes are registered under this key.
   void check(std::uint32_t key, const std::byte* data, std::size_t length) const {
     const auto asked =
@@ -51,6 +54,8 @@ class FakeRegistrar final : public registration::Registrar {
   }
 
   std::uint64_t room = ~std::uint64_t{0};  ///< pages
+  std::uint64_t removed = 0;
+  std::uint64_t completes = ~std::uint64_t{0};  ///< removals that are through, at the most
   std::map<std::uint32_t, registration::Pages> live;
   std::function<void(registration::Pages)> on_add;
 
@@ -91,6 +96,7 @@ class FakeConnection final : public Connection {
   std::vector<std::string> limits() const override { return {}; }
   std::span<std::byte> memory() override { return memory_.bytes(); }
   registration::Registrar* registrar() override { return &registered; }
+  registration::Registrar* windows() override { return &registered; }
   registration::Keys keys() const override { return {kOwnKey, kOwnKey}; }
 
   void post(const Request& request) override {

@@ -19,7 +19,7 @@ std::string policy_of(const std::string& strategy) {
 }
 
 std::optional<CacheSetup> cache_of(const StrategyOptions& options) {
-  if (options.strategy == "each-time") return std::nullopt;
+  if (options.strategy == "each-time" || options.windows()) return std::nullopt;
   const auto strategies = parse_strategies(policy_of(options.strategy), cost_profiles());
   if (!strategies) throw std::runtime_error(strategies.error().message);
   const auto chosen = std::find_if(strategies->begin(), strategies->end(),
@@ -40,7 +40,9 @@ StrategyOptions strategy_of(const WorkloadSpec& spec, const Parameters& paramete
 Buffers::Buffers(Connection& connection, const StrategyOptions& options)
     : base_(reinterpret_cast<std::size_t>(connection.memory().data())) {
   if (!options.registers()) return;
-  executor_ = std::make_unique<Executor>(*connection.registrar(), cache_of(options), options.deferred);
+  registrar_ = options.windows() ? connection.windows() : connection.registrar();
+  if (registrar_ == nullptr) throw Unsupported("strategy fast: this connection has no memory windows");
+  executor_ = std::make_unique<Executor>(*registrar_, cache_of(options), options.deferred);
   // The connection owns this memory, and its thread is the one that would unmap it.
   const auto area = *pages_of(base_, connection.memory().size());
   if (auto watched = executor_->watch(area, Executor::Unmapping::by_this_thread); !watched)

@@ -19,6 +19,9 @@ struct StrategyOptions {
   /// Regions that may stay registered after their use, until they are deregistered together (Executor's watermark).
   std::size_t deferred = 0;
   bool registers() const { return strategy != "preregistered"; }
+  bool windows() const { return strategy == "fast"; }
+  /// A buffer is closed to the peer before its use has ended.
+  bool closes_at_once() const { return strategy == "each-time" && deferred == 0; }
 };
 
 StrategyOptions strategy_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport);
@@ -33,7 +36,8 @@ struct BufferPiece {
 /// Buffers of one connection's memory, made usable by a strategy. Destroyed before the connection.
 class Buffers {
  public:
-  /// Throws Unsupported where the strategy caches registrations and the kernel does not tell of mappings that go.
+  /// Throws Unsupported where the strategy caches registrations and the kernel does not tell of mappings that go, or
+  /// where it wants windows and the connection has none.
   Buffers(Connection& connection, const StrategyOptions& options);
 
   /// A buffer in use for as long as it lives: move-only, destroyed before the Buffers. Where the strategy registers
@@ -62,6 +66,13 @@ class Buffers {
     if (executor_) executor_->tidy();
   }
 
+  /// Uses that have ended are closed one after another. The number of those that have ended; and whether the peer can
+  /// reach none of the first `ended` any more. Where deregistration is deferred a use is not counted before its turn.
+  std::uint64_t ended() const { return registrar_ == nullptr ? 0 : registrar_->removals(); }
+  bool closed(std::uint64_t ended) const {
+    return ended == 0 || registrar_ == nullptr || registrar_->completed_removals() >= ended;
+  }
+
   /// The cost since reset(); empty where the strategy registers nothing.
   std::optional<registration::ExecutorCounters> counters() const {
     return executor_ ? std::optional{executor_->counters()} : std::nullopt;
@@ -74,6 +85,7 @@ class Buffers {
   void list_pieces(Use& use) const;
 
   std::size_t base_;  // the address of offset 0
+  registration::Registrar* registrar_ = nullptr;
   std::unique_ptr<registration::Executor> executor_;
 };
 

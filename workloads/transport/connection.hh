@@ -62,6 +62,10 @@ class Connection : public Waitable {
   /// Its regions must go before the connection does.
   virtual registration::Registrar* registrar() { return nullptr; }
 
+  /// Makes parts of memory(), all of which the connection has registered (ConnectionPlan::windows), usable by the peer
+  /// for a while; null where the transport or the plan has no windows. As registrar().
+  virtual registration::Registrar* windows() { return nullptr; }
+
   /// The keys of what the connection has registered of it; none where the transport needs none.
   virtual registration::Keys keys() const { return {}; }
 

@@ -63,6 +63,9 @@ struct ConnectionPlan {
   std::uint32_t sends = 16;     ///< least entries of the send queue
   std::uint8_t reads = 16;      ///< RDMA reads that either end may have under way
   Rights rights = Rights::all;  ///< of all that this end registers
+  /// What the peer may reach are windows of this end's memory (Connection::windows), with those rights; of what is
+  /// registered it reaches nothing otherwise.
+  bool windows = false;
   /// One protection domain for all such connections of this process over a device: a key is good on each of them.
   bool shared_domain = false;
   std::uint32_t receives = 0;  ///< receives that are posted before the peer may send

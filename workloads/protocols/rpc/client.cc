@@ -186,6 +186,7 @@ void RdmaClient::progress() {
     const auto thread = reads_.completed();
     if (--calls_[thread].reads_left == 0) fetched(thread);
   }
+  if (!closing_.empty()) conclude_closed();
   if (count == 0) return;
   post_reads();
   send_ready();
@@ -196,7 +197,7 @@ void RdmaClient::sent(std::uint32_t xid) {
   for (std::size_t thread = 0; thread < calls_.size(); ++thread) {
     if (caller_.call(thread).xid != xid) continue;
     calls_[thread].sent = true;
-    if (calls_[thread].state == Call::State::acknowledging) pushed(thread);
+    if (calls_[thread].state == Call::State::acknowledging) close_kept(thread);
     return;
   }
 }
@@ -218,31 +219,62 @@ void RdmaClient::receive(std::size_t offset, std::size_t length) {
 
 void RdmaClient::take_reply(std::size_t thread, const Header& header, std::span<const std::byte> message) {
   auto& call = calls_[thread];
-  const auto& operation = caller_.call(thread);
   if (header.kind == HeaderKind::slot) take_slot(header);
+  const auto keep = [&](Call::State state) {
+    call.header = header;
+    call.reply.assign(message.begin(), message.end());
+    call.state = state;
+  };
   if (call.plan.pushed) {
     // Not over yet where the adapter may have to send the payload again: its memory stays registered until then.
-    call.reply.assign(message.begin(), message.end());
-    call.state = Call::State::acknowledging;
-    if (call.sent) pushed(thread);
+    keep(Call::State::acknowledging);
+    if (call.sent) close_kept(thread);
     return;
   }
   if (!header.reads.empty()) {
     fetch(thread, header, message);
     return;
   }
+  if (close(thread)) return conclude(thread, header, message);
+  keep(Call::State::closing);
+  closing_.push_back(thread);
+}
+
+bool RdmaClient::close(std::size_t thread) {
+  auto& call = calls_[thread];
+  call.use = {};
+  call.closing = buffers_.ended();
+  return buffers_.closed(call.closing);
+}
+
+void RdmaClient::close_kept(std::size_t thread) {
+  auto& call = calls_[thread];
+  if (close(thread)) return conclude(thread, call.header, call.reply);
+  call.state = Call::State::closing;
+  closing_.push_back(thread);
+}
+
+void RdmaClient::conclude_closed() {
+  while (!closing_.empty() && buffers_.closed(calls_[closing_.front()].closing)) {
+    const auto thread = closing_.front();
+    closing_.pop_front();
+    conclude(thread, calls_[thread].header, calls_[thread].reply);
+  }
+}
+
+void RdmaClient::conclude(std::size_t thread, const Header& header, std::span<const std::byte> message) {
+  const auto& call = calls_[thread];
+  const auto& operation = caller_.call(thread);
   if (header.kind == HeaderKind::nomsg) {
     const auto length = header.reply ? static_cast<std::size_t>(length_of(*header.reply)) : 0;
     if (!call.plan.reply_chunk || length > operation.size + kMostMessage)
       throw std::runtime_error(
           fmt::format("{}: the reply's {} bytes are nowhere", name_of(operation.procedure, operation.xid), length));
-    call.use = {};  // the adapter must not change what is read now
     check_reply(bytes_of(thread, length), operation, nfs::Payload::inside);
     finish(thread, ReplyWay::reply_chunk);
     return;
   }
   const bool elsewhere = call.plan.write_chunk && !header.writes.empty() && length_of(header.writes.front()) > 0;
-  call.use = {};
   const auto reply = check_reply(message, operation, elsewhere ? nfs::Payload::elsewhere : nfs::Payload::inside);
   if (elsewhere && length_of(header.writes.front()) != reply.length)
     throw std::runtime_error(fmt::format("{}: {} bytes were written, the reply says {}",
@@ -261,14 +293,6 @@ void RdmaClient::take_slot(const Header& header) {
   slots_.push_back(header.slot);
 }
 
-// The reply to a pushed WRITE is there, and the payload is acknowledged.
-void RdmaClient::pushed(std::size_t thread) {
-  calls_[thread].use = {};
-  check_reply(calls_[thread].reply, caller_.call(thread), nfs::Payload::inside);
-  finish(thread, ReplyWay::inside);
-}
-
-// Read-Read: the server offers its memory.
 void RdmaClient::fetch(std::size_t thread, const Header& header, std::span<const std::byte> message) {
   auto& call = calls_[thread];
   const auto& operation = caller_.call(thread);

@@ -69,13 +69,16 @@ class RdmaClient final : public Client {
 
  private:
   struct Call {
-    /// acknowledging: the reply is there, but not yet the adapter's word that what was pushed has arrived.
-    enum class State { idle, under_way, fetching, acknowledging } state = State::idle;
+    /// acknowledging: the reply is there, but not yet the adapter's word that what was pushed has arrived. closing: nor
+    /// is its buffer closed to the server yet.
+    enum class State { idle, under_way, fetching, acknowledging, closing } state = State::idle;
     CallPlan plan;
     bool sent = false;  // the adapter's word that it has arrived
     std::size_t segments = 0;
     Buffers::Use use;
-    std::vector<std::byte> reply;  // of a payload that is being fetched, or acknowledged
+    std::uint64_t closing = 0;     // Buffers::ended() of its use
+    Header header;                 // of the reply that is kept
+    std::vector<std::byte> reply;  // of a payload that is being fetched, acknowledged or closed
     bool whole = false;            // fetched: the whole reply, not its payload
     std::size_t length = 0;        // of what is fetched
     std::size_t reads_left = 0;
@@ -101,7 +104,11 @@ class RdmaClient final : public Client {
   /// The payload of WRITE: in the thread's buffer, unless the whole call goes there.
   std::span<const std::byte> payload_of(std::size_t thread, const ClientCall& operation);
   void take_slot(const Header& header);
-  void pushed(std::size_t thread);
+  /// The adapter must not change, nor read, the thread's buffer from now on. True where it cannot any more.
+  bool close(std::size_t thread);
+  void close_kept(std::size_t thread);
+  void conclude_closed();
+  void conclude(std::size_t thread, const Header& header, std::span<const std::byte> message);
   /// `xid`: of the call, or of that whose RDMA_DONE it is.
   void post_message(std::size_t offset, std::size_t length, std::uint32_t xid);
   void sent(std::uint32_t xid);
@@ -117,6 +124,7 @@ class RdmaClient final : public Client {
   std::vector<Call> calls_;
   std::vector<std::vector<std::byte>> application_;  // by thread, where payloads are copied
   std::deque<std::uint32_t> sending_;                // calls by xid, and RDMA_DONEs by that of theirs
+  std::deque<std::size_t> closing_;                  // threads
   std::deque<Chunk> slots_;                          // granted by the server
   std::deque<std::uint32_t> dones_;                  // to be sent
   std::deque<std::size_t> receives_;

@@ -42,7 +42,7 @@ Layout::Layout(const Options& options, Role role, bool stream)
 std::size_t pinned_by(const Options& options) {
   const Layout layout{options, Role::server, false};
   const auto& buffers = options.server_buffers;
-  return layout.total + (buffers.registers() ? buffers.deferred * layout.buffer_stride : 0);
+  return layout.total + (buffers.registers() && !buffers.windows() ? buffers.deferred * layout.buffer_stride : 0);
 }
 
 std::size_t longest_write(const Options& options) {
@@ -77,11 +77,14 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, bool stream) 
     return wrong_input("--segment makes {} segments of --size, {} are the most: give longer segments", pieces,
                        kMostPieces);
   const auto& strategy = role == Role::client ? options.client_buffers : options.server_buffers;
-  if (strategy.registers()) {
+  plan.windows = strategy.windows();
+  if (strategy.registers() && !plan.windows) {
     plan.memory = layout.buffers;
     plan.application = layout.total - layout.buffers;
   }
-  const auto requests = pieces + (role == Role::server ? options.size / longest_write(options) + 1 : 0);
+  // A window is bound, and invalidated, by a request of its own.
+  const auto requests =
+      pieces + (role == Role::server ? options.size / longest_write(options) + 1 : 0) + (plan.windows ? 2 : 0);
   plan.sends = static_cast<std::uint32_t>(std::min(layout.out_slots + options.credits * (requests + 1), kMostRequests));
   plan.receives = static_cast<std::uint32_t>(layout.in_slots);
   plan.receive_offset = layout.in;

@@ -50,7 +50,7 @@ std::optional<std::span<const std::byte>> Slots::take(const Chunk& named, std::s
   ++exposures_;
   slot.use = {};
   const auto bytes = connection_.memory().subspan(slot.offset, static_cast<std::size_t>(length));
-  if (options_.server_buffers.registers() && options_.server_buffers.deferred == 0) return bytes;
+  if (options_.server_buffers.closes_at_once()) return bytes;
   std::copy(bytes.begin(), bytes.end(), copy.begin());
   return copy.first(bytes.size());
 }

@@ -9,6 +9,8 @@ constexpr const char* kRead = "read";
 constexpr const char* kReadWrite = "read-write";
 constexpr const char* kReadRead = "read-read";
 constexpr const char* kPush = "push";
+constexpr const char* kPreregistered = "preregistered";
+constexpr const char* kFast = "fast";
 constexpr std::int64_t kThreshold = 4096;
 constexpr std::int64_t kSegment = std::int64_t{1} << 20;
 constexpr std::int64_t kOrd = 16;
@@ -115,9 +117,9 @@ std::vector<ParameterSpec> parameters() {
       {.name = "server_buffers",
        .kind = Kind::choice,
        .help = "preregistered: a pool that is registered once (the paper's server cache); each-time: registered for "
-               "each call",
-       .fallback = Value{"preregistered"},
-       .choices = {"preregistered", "each-time"},
+               "each call; fast: as preregistered, and opened to a client by a memory window for each call",
+       .fallback = Value{kPreregistered},
+       .choices = {kPreregistered, "each-time", kFast},
        .needs = kChunks},
       {.name = "calls",
        .kind = Kind::choice,
@@ -165,7 +167,13 @@ std::vector<ParameterSpec> parameters() {
   of_disks("seek", Kind::duration, "modelled: what a disk needs before it reads what does not lie behind the last",
            kSeek, 0, 1'000'000'000);
   of_disks("disk_rate", Kind::rate, "modelled: of one disk", kDiskRate, 1'000'000, 1'000'000'000'000);
-  for (auto& parameter : strategy_parameters()) all.push_back(std::move(parameter));
+  for (auto& parameter : strategy_parameters()) {
+    if (parameter.name == "strategy") {
+      parameter.choices.emplace_back(kFast);
+      parameter.help += "; or fast, all at once before, and opened to the server by a memory window for each call";
+    }
+    all.push_back(std::move(parameter));
+  }
   all.push_back({.name = "deferred",
                  .kind = Kind::count,
                  .help =

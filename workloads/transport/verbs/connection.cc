@@ -55,8 +55,8 @@ std::shared_ptr<ProtectionDomain> shared_domain(ibv_context* device, const std::
 
 Attempt<std::unique_ptr<VerbsConnection>> VerbsConnection::open(EventChannel channel, CmId id, const RdmaDevice& device,
                                                                 const ConnectionPlan& plan, Nanoseconds rtt) {
-  if (const auto lacking = missing(plan, workloads::offers(device)); !lacking.empty())
-    return unsupported("{} ({}) has no {}", device.name, device.provider, fmt::join(lacking, ", "));
+  if (const auto names = lacking(plan, device); !names.empty())
+    return unsupported("{} ({}) has no {}", device.name, device.provider, fmt::join(names, ", "));
   return std::unique_ptr<VerbsConnection>(new VerbsConnection(std::move(channel), std::move(id), device, plan, rtt));
 }
 
@@ -76,7 +76,7 @@ VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice
   read_depth_ = at_most(std::min(limits.max_qp_rd_atom, limits.max_qp_init_rd_atom), plan.reads);
 
   domain_ = plan.shared_domain ? shared_domain(id_->verbs, device.name) : new_domain(id_->verbs, device.name);
-  const int access = access_of(plan.rights, device);
+  const int access = plan.windows ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND : access_of(plan.rights, device);
   region_ = MemoryRegion{::ibv_reg_mr(domain_->get(), memory_.bytes().data(), plan.memory, access)};
   if (!region_)
     throw_errno(fmt::format("register {} bytes on {} (is the limit of locked memory, ulimit -l, large enough?)",
@@ -88,6 +88,7 @@ VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice
   check(::fcntl(completion_channel_->fd, F_SETFL, flags | O_NONBLOCK), "make a completion channel non-blocking");
 
   create_queue_pair(plan, rtt, limits);
+  if (plan.windows) windows_.emplace(domain_->get(), region_.get(), plan.rights, static_cast<LocalRequests&>(*this));
   for (std::uint32_t i = 0; i < plan.receives; ++i)
     post_receive(plan.receive_offset + i * plan.receive_stride, plan.receive_length);
 }
@@ -176,23 +177,37 @@ std::map<std::string, double> VerbsConnection::counters() const {
   return observe::rdma_counters(device_.name);
 }
 
-void VerbsConnection::post(const Request& request) {
+// Throws where the queue is full.
+void VerbsConnection::make_room() {
   if (posted_ - retired_ >= depth_ / 2) harvest();
   if (posted_ - retired_ >= depth_) throw std::length_error(fmt::format("more than {} requests under way", depth_));
-  // One in a while must be signaled, else the queue never empties.
-  const bool signaled = request.signaled || posted_ + 1 - last_signaled_ >= std::max(1U, depth_ / 4);
-  ++posted_;
-  if (signaled) last_signaled_ = posted_;
+}
 
+// One in a while must be signaled, else the queue never empties. `asked`: the caller wants to hear of it.
+void VerbsConnection::number(ibv_send_wr& work, bool signaled, bool asked) {
+  const bool told = signaled || posted_ + 1 - last_signaled_ >= std::max(1U, depth_ / 4);
+  ++posted_;
+  if (told) last_signaled_ = posted_;
+  work.wr_id = posted_ | (asked ? kAsked : 0);
+  work.send_flags = told ? IBV_SEND_SIGNALED : 0;
+}
+
+void VerbsConnection::append(bool more) {
+  if (chained_ > 0) chain_[chained_ - 1].next = &chain_[chained_];
+  ++chained_;
+  if (!more || chained_ == kChain) submit();
+}
+
+void VerbsConnection::post(const Request& request) {
+  make_room();
   auto& piece = pieces_[chained_];
   auto& work = chain_[chained_];
   piece = {reinterpret_cast<std::uint64_t>(memory_.bytes().data() + request.local),
            static_cast<std::uint32_t>(request.length), request.local_key.value_or(region_->lkey)};
   work = {};
-  work.wr_id = posted_ | (request.signaled ? kAsked : 0);
+  number(work, request.signaled, request.signaled);
   work.sg_list = &piece;
   work.num_sge = request.length == 0 ? 0 : 1;
-  work.send_flags = signaled ? IBV_SEND_SIGNALED : 0;
   if (request.length <= inline_size_ && request.operation != Operation::read) work.send_flags |= IBV_SEND_INLINE;
   switch (request.operation) {
     case Operation::send:
@@ -213,9 +228,15 @@ void VerbsConnection::post(const Request& request) {
     work.wr.rdma.remote_addr = (request.absolute ? 0 : peer_.address) + request.remote;
     work.wr.rdma.rkey = request.remote_key.value_or(peer_.rkey);
   }
-  if (chained_ > 0) chain_[chained_ - 1].next = &work;
-  ++chained_;
-  if (!request.more || chained_ == kChain) submit();
+  append(request.more);
+}
+
+std::uint64_t VerbsConnection::post_local(const ibv_send_wr& work, bool signaled, bool more) {
+  make_room();
+  chain_[chained_] = work;
+  number(chain_[chained_], signaled, false);
+  append(more);
+  return posted_;
 }
 
 void VerbsConnection::submit() {

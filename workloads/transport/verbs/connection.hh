@@ -14,10 +14,11 @@
 #include "workloads/transport/verbs/device.hh"
 #include "workloads/transport/verbs/owners.hh"
 #include "workloads/transport/verbs/registrar.hh"
+#include "workloads/transport/verbs/windows.hh"
 
 namespace longhaul::workloads {
 
-class VerbsConnection final : public Connection {
+class VerbsConnection final : public Connection, private LocalRequests {
  public:
   /// Builds all that one end needs on an id whose device is resolved, and posts the plan's receives. `channel` is the
   /// id's. Refuses what the device lacks; throws std::system_error when a verbs call fails.
@@ -40,6 +41,7 @@ class VerbsConnection final : public Connection {
   std::vector<std::string> limits() const override;
   std::span<std::byte> memory() override { return memory_.bytes(); }
   registration::Registrar* registrar() override { return &*registrar_; }
+  registration::Registrar* windows() override { return windows_ ? &*windows_ : nullptr; }
   registration::Keys keys() const override { return {region_->lkey, region_->rkey}; }
 
   void post(const Request& request) override;
@@ -56,6 +58,11 @@ class VerbsConnection final : public Connection {
 
   VerbsConnection(EventChannel channel, CmId id, const RdmaDevice& device, const ConnectionPlan& plan, Nanoseconds rtt);
   void create_queue_pair(const ConnectionPlan& plan, Nanoseconds rtt, const ibv_device_attr& limits);
+  std::uint64_t post_local(const ibv_send_wr& work, bool signaled, bool more) override;
+  std::uint64_t completed() const override { return retired_; }
+  void make_room();
+  void number(ibv_send_wr& work, bool signaled, bool asked);
+  void append(bool more);
   void submit();
   void harvest();
   [[noreturn]] void throw_completion(const ibv_wc& completion) const;
@@ -71,6 +78,7 @@ class VerbsConnection final : public Connection {
   MemoryRegion region_;
   std::optional<VerbsRegistrar> registrar_;
   QueuePair queue_pair_;
+  std::optional<VerbsWindows> windows_;
   Introduction peer_;
 
   std::size_t message_ = 0;  // the largest

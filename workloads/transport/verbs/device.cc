@@ -11,7 +11,7 @@ namespace longhaul::workloads {
 std::vector<RdmaDevice> rdma_devices() {
   std::vector<RdmaDevice> devices;
   for (const auto& facts : observe::rdma_links()) {
-    RdmaDevice device{facts.name, facts.provider, facts.netdev, {}, facts.transport == "iWARP"};
+    RdmaDevice device{facts.name, facts.provider, facts.netdev, {}, facts.transport == "iWARP", false};
     if (const auto address = address_of_netdev(facts.netdev)) device.address = address->host();
     devices.push_back(std::move(device));
   }
@@ -46,6 +46,12 @@ std::vector<Capability> offers(const RdmaDevice& device) {
                                   Capability::event_completion, Capability::registration};
   if (!device.iwarp) offered.push_back(Capability::write_with_immediate);
   return offered;
+}
+
+std::vector<std::string> lacking(const ConnectionPlan& plan, const RdmaDevice& device) {
+  auto names = missing(plan, offers(device));
+  if (plan.windows && !device.windows) names.emplace_back("memory windows of type 2B");
+  return names;
 }
 
 std::string gid_text(const ibv_gid& gid) {

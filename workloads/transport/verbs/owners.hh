@@ -45,6 +45,9 @@ inline int destroy_event_channel(rdma_event_channel* channel) {
   ::rdma_destroy_event_channel(channel);
   return 0;
 }
+inline int deallocate_window(ibv_mw* window) {
+  return ::ibv_dealloc_mw(window);
+}
 inline int destroy_qp_of(rdma_cm_id* id) {
   ::rdma_destroy_qp(id);
   return 0;
@@ -57,6 +60,7 @@ using ProtectionDomain = Owned<ibv_pd, ::ibv_dealloc_pd>;
 using CompletionChannel = Owned<ibv_comp_channel, ::ibv_destroy_comp_channel>;
 using CompletionQueue = Owned<ibv_cq, ::ibv_destroy_cq>;
 using MemoryRegion = Owned<ibv_mr, ::ibv_dereg_mr>;
+using MemoryWindow = Owned<ibv_mw, detail::deallocate_window>;
 /// The queue pair of an id: rdma_cm moves it through its states, so it goes by its id.
 using QueuePair = Owned<rdma_cm_id, detail::destroy_qp_of>;
 
