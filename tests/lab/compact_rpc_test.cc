@@ -82,6 +82,26 @@ TEST_F(Rpc, WindowsOpenABufferForACall) {
   EXPECT_NE(lacking.err.find("(siw) has no memory windows of type 2B"), std::string::npos) << lacking.err;
 }
 
+TEST_F(Rpc, ThePathDecidesWhatIsLeftToIt) {
+  applied("--delay 20ms");
+  const std::string options = "--transport rdma --size 16KiB --threads 3 --procedure write --duration 200ms";
+  const auto both = call("siw", options + " --inline 0 --ord 0 --credits 0");
+  const auto usual = call("siw", options);
+  clear();
+  const auto& chosen = both.at("client");
+  EXPECT_EQ(metric(chosen, "trips"), 2) << "nothing is fetched";
+  EXPECT_GT(metric(chosen, "chosen_inline"), 16384);
+  EXPECT_EQ(metric(chosen, "chosen_credits"), 3) << "a call of each thread";
+  EXPECT_EQ(metric(chosen, "chosen_ord"), 3);
+  EXPECT_LT(metric(both.at("server"), "pinned"), metric(usual.at("server"), "pinned"));
+  EXPECT_EQ(metric(usual.at("client"), "trips"), 4);
+  EXPECT_EQ(usual.at("client").at("metrics").as_object().contains("chosen_inline"), false);
+  const auto short_message = by_hand("rpc", "siw", "--transport rdma --inline 512");
+  EXPECT_EQ(short_message.code, 2);
+  EXPECT_NE(short_message.err.find("--inline 512: a message has at least 1KiB"), std::string::npos)
+      << short_message.err;
+}
+
 // The path is so long that what a busy host adds is a small part of a trip.
 TEST_F(Rpc, TripsAreWhatTheyAreOnALongPath) {
   applied("--delay 50ms");

@@ -49,6 +49,11 @@ Result<Dialled> dial(const SocketAddress& server, const std::optional<SocketAddr
   return dialled;
 }
 
+PathFacts facts_of(int control) {
+  return {.round_trip = round_trip(control),
+          .link = BitRate{link_facts(netdev_of(local_address(control))).bits_per_second}};
+}
+
 // Tells the peer why this end stops; the peer may be gone already.
 void give_up(ControlChannel& control, const std::string& reason) {
   ControlMessage message;
@@ -82,7 +87,7 @@ Attempt<ClientResult> Client::run() {
   if (transport == nullptr) return no_such_transport(options_.transport);
   auto parameters = complete(spec_, options_.parameters);
   if (!parameters) return failed_by(parameters.error());
-  const auto plan = runner_.plan(spec_, *parameters, options_.transport, Role::client);
+  auto plan = runner_.plan(spec_, *parameters, options_.transport, Role::client);
   if (!plan) return tl::unexpected(plan.error());
   if (const auto lacking = missing(*plan, find_transport(transport->name)->offers); !lacking.empty())
     return unsupported("{} has no {}: leave --op out", transport->name, fmt::join(lacking, ", "));
@@ -96,6 +101,12 @@ Attempt<ClientResult> Client::run() {
   auto dialled = dial(*server, *source, transport->sockets(*plan), session_number, patience);
   if (!dialled) return failed_by(dialled.error());
   auto& control = dialled->control;
+  const auto asked = *parameters;
+  if (runner_.settle) {
+    *parameters = runner_.settle(spec_, asked, options_.transport, facts_of(control.fd()));
+    plan = runner_.plan(spec_, *parameters, options_.transport, Role::client);
+    if (!plan) return tl::unexpected(plan.error());
+  }
   ControlMessage hello;
   hello.kind = ControlKind::hello;
   hello.program = version_text();
@@ -128,6 +139,7 @@ Attempt<ClientResult> Client::run() {
     ClientSession session{spec_, Role::client, *parameters, *plan, std::move(*connections), control, events_, stop_};
     if (options_.clock) session.know_clock(*options_.clock);
     auto metrics = runner_.client(session);
+    metrics.merge(chosen(asked, *parameters));
     auto server_record = session.finish(metrics);
     return ClientResult{session.record(std::move(metrics)), std::move(server_record)};
   } catch (const PeerFailed& error) {

@@ -10,6 +10,7 @@
 #include "workloads/harness/local.hh"
 #include "workloads/harness/session.hh"
 #include "workloads/transport/plan.hh"
+#include "workloads/transport/sizing.hh"
 
 namespace longhaul::workloads {
 
@@ -22,6 +23,12 @@ struct Runner {
   std::function<Attempt<ConnectionPlan>(const WorkloadSpec& spec, const Parameters& parameters,
                                         std::string_view transport, Role role)>
       plan;
+  /// Chooses, at the client, the values of parameters that the path decides (their value is 0 then). The server gets
+  /// what it returns, and both ends make their plans of it. What it changes of parameter NAME is the record's metric
+  /// chosen_NAME. Empty: there are none.
+  std::function<Parameters(const WorkloadSpec& spec, Parameters parameters, std::string_view transport,
+                           const PathFacts& path)>
+      settle = {};
   /// The client's side: measures and returns the metrics. Throws.
   std::function<std::map<std::string, Metric>(ClientSession& session)> client;
   /// The server's side: returns when the client has closed the window, after its own verification, with what it
@@ -30,6 +37,9 @@ struct Runner {
   /// The one side of a workload that runs alone: measures and returns the metrics. Throws.
   std::function<std::map<std::string, Metric>(LocalSession& session)> local = {};
 };
+
+/// What settle() changed, as metrics.
+std::map<std::string, Metric> chosen(const Parameters& asked, const Parameters& settled);
 
 /// The common part of every workload's plan, from its parameters: what the transport must have (the spec's needs), the
 /// congestion control, what is left out of the record.

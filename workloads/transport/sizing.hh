@@ -10,6 +10,12 @@
 
 namespace longhaul::workloads {
 
+/// What a client knows of a path once its control connection is made.
+struct PathFacts {
+  Nanoseconds round_trip{};
+  BitRate link;  ///< of the client's network interface; 0: unknown
+};
+
 /// Bytes that buffers and queues must hold: the bandwidth-delay product, but no more than the workload has under way.
 /// Unknown rate (0): what it has under way.
 Bytes bytes_under_way(BitRate rate, Nanoseconds rtt, Bytes in_flight);

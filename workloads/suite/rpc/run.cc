@@ -1,9 +1,15 @@
 #include "workloads/suite/rpc/run.hh"
 
+#include <algorithm>
+#include <chrono>
+#include <limits>
 #include <memory>
+#include <vector>
 
+#include "observe/clock.hh"
 #include "workloads/harness/steering.hh"
 #include "workloads/protocols/rpc/client.hh"
+#include "workloads/protocols/rpc/fit.hh"
 #include "workloads/protocols/rpc/server.hh"
 #include "workloads/protocols/rpc/stream.hh"
 #include "workloads/protocols/stream.hh"
@@ -13,6 +19,7 @@ namespace longhaul::workloads::rpc {
 namespace {
 
 constexpr std::size_t kEntries = 65536;                  // of the directory: more than a READDIR gives
+constexpr std::size_t kLeastInline = 1024;               // bytes (RFC 8166)
 constexpr std::size_t kMostFile = std::size_t{1} << 29;  // bytes
 
 std::string spelt_size(std::size_t bytes) {
@@ -31,6 +38,8 @@ Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::
     return static_cast<std::size_t>(integer(parameters, spec.parameters, name));
   };
   const auto word = [&](const char* name) { return text(parameters, spec.parameters, name); };
+  // 0: as the path turns out. Until that is known (settle()) it is the most that can come of it.
+  const auto fitted = [&](const char* name, std::size_t most) { return number(name) == 0 ? most : number(name); };
   const bool mix = word("procedure") == "oltp";
   auto client_buffers = strategy_of(spec, parameters, transport);
   client_buffers.deferred = number("deferred");
@@ -40,10 +49,10 @@ Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::
           .size = mix ? Mix::longest(number("size")) : number("size"),
           .clients = number("clients"),
           .threads = number("threads"),
-          .credits = number("credits"),
-          .threshold = number("inline"),
+          .credits = fitted("credits", number("threads")),
+          .threshold = fitted("inline", kLongestInline),
           .segment = number("segment"),
-          .ord = number("ord"),
+          .ord = fitted("ord", kMostReads),
           .server_threads = number("server_threads"),
           .blocking = word("serving") == "blocking",
           .long_calls = word("calls") == "long",
@@ -79,11 +88,52 @@ Attempt<ConnectionPlan> rpc_plan(const WorkloadSpec& spec, const Parameters& par
         "--clients {} with --threads {} and --size {}: the server's file would have {}, at most {} are kept in memory",
         options.clients, options.threads, spelt_size(options.size), spelt_size(options.file_size()),
         spelt_size(kMostFile));
+  if (options.threshold < kLeastInline)
+    return wrong_input("--inline {}: a message has at least {}; 0: as the path turns out", options.threshold,
+                       spelt_size(kLeastInline));
   auto plan = plan_of(options, role, offers(transport, Capability::stream));
   if (!plan) return plan;
   adapt(*plan, spec, parameters, transport);
-  plan->reads = static_cast<std::uint8_t>(integer(parameters, spec.parameters, "ord"));
+  plan->reads = static_cast<std::uint8_t>(options.ord);
   return plan;
+}
+
+// Bytes a second that this machine copies from one part of memory to another.
+double copying_rate() {
+  constexpr std::size_t kBytes = kLongestInline;
+  constexpr int kTimes = 8;
+  std::vector<std::byte> from(kBytes, std::byte{1});
+  std::vector<std::byte> to(kBytes);
+  std::copy(from.begin(), from.end(), to.begin());  // the pages are there now
+  auto best = Nanoseconds::max();
+  for (int i = 0; i < kTimes; ++i) {
+    const auto begin = observe::raw_time();
+    std::copy(from.begin(), from.end(), to.begin());
+    from.front() ^= to.back();  // so that no copy is left out
+    best = std::min<Nanoseconds>(best, observe::raw_time() - begin);
+  }
+  return static_cast<double>(kBytes) / ratio(std::max(best, Nanoseconds{1}), std::chrono::seconds{1});
+}
+
+Parameters settle(const WorkloadSpec& spec, Parameters parameters, std::string_view transport, const PathFacts& facts) {
+  const auto by_path = [&](const char* name) { return integer(parameters, spec.parameters, name) == 0; };
+  const auto choose = [&](const char* name, std::size_t value) {
+    parameters[name] = static_cast<std::int64_t>(value);
+    return value;
+  };
+  auto options = options_of(spec, parameters, transport);
+  Path path{.facts = facts};
+  if (offers(transport, Capability::stream)) {
+    options.threshold = std::numeric_limits<std::size_t>::max();  // a message of sockets has any length
+  } else {
+    if (by_path("inline")) {
+      path.copied = by_kernel(spec, parameters) ? 0 : copying_rate();  // Linux's server has messages of 4 KiB
+      options.threshold = choose("inline", fit_inline(options, path));
+    }
+    if (by_path("ord")) options.ord = choose("ord", fit_ord(options, path));
+  }
+  if (by_path("credits")) choose("credits", fit_credits(options, path));
+  return parameters;
 }
 
 Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
@@ -241,7 +291,7 @@ std::map<std::string, Metric> server(ServerSession& session) {
 }  // namespace
 
 Runner runner() {
-  return {.workload = "rpc", .plan = plan, .client = client, .server = server};
+  return {.workload = "rpc", .plan = plan, .settle = settle, .client = client, .server = server};
 }
 
 }  // namespace longhaul::workloads::rpc

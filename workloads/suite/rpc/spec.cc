@@ -12,6 +12,7 @@ constexpr const char* kPush = "push";
 constexpr const char* kPreregistered = "preregistered";
 constexpr const char* kFast = "fast";
 constexpr std::int64_t kThreshold = 4096;
+constexpr std::int64_t kMostThreshold = 65536;
 constexpr std::int64_t kSegment = std::int64_t{1} << 20;
 constexpr std::int64_t kOrd = 16;
 constexpr std::int64_t kCache = std::int64_t{4} << 20;
@@ -35,13 +36,15 @@ std::int64_t trips(const Parameters& parameters) {
   const bool long_calls = choice_of(parameters, "calls", "chunked") == "long";
   const auto read = size + (procedure == "write" && long_calls ? kWriteOverhead : 0);
   const auto segments = (read + number("segment", kSegment) - 1) / number("segment", kSegment);
-  const auto rows = (segments + number("ord", kOrd) - 1) / number("ord", kOrd);
+  // 0: as the path turns out, which is no less than a call has segments, and as long a message as the call wants.
+  const auto ord = number("ord", kOrd) == 0 ? segments : number("ord", kOrd);
+  const auto most = number("inline", kThreshold) == 0 ? kMostThreshold : number("inline", kThreshold);
+  const auto rows = (segments + ord - 1) / ord;
   if (procedure == "null") return 2;
   const auto design = choice_of(parameters, "design", kReadWrite);
-  if (procedure == "write")
-    return size + kWriteOverhead > number("inline", kThreshold) && (design != kPush || long_calls) ? 2 + 2 * rows : 2;
+  if (procedure == "write") return size + kWriteOverhead > most && (design != kPush || long_calls) ? 2 + 2 * rows : 2;
   if (design != kReadRead) return 2;
-  return size + kReplyOverhead > number("inline", kThreshold) ? 2 + 2 * rows : 2;
+  return size + kReplyOverhead > most ? 2 + 2 * rows : 2;
 }
 
 std::optional<double> predict(const Parameters& parameters) {
@@ -50,13 +53,13 @@ std::optional<double> predict(const Parameters& parameters) {
   return one_way * static_cast<double>(trips(parameters));
 }
 
-ParameterSpec count(const char* name, std::int64_t fallback, std::int64_t most, const char* help,
+ParameterSpec count(const char* name, std::int64_t fallback, std::int64_t least, std::int64_t most, const char* help,
                     std::optional<Capability> needed) {
   return {.name = name,
           .kind = Kind::count,
           .help = help,
           .fallback = Value{fallback},
-          .min = 1,
+          .min = least,
           .max = most,
           .choices = {},
           .needs = needed};
@@ -86,15 +89,18 @@ std::vector<ParameterSpec> parameters() {
        .fallback = Value{kReadWrite},
        .choices = {kReadWrite, kReadRead, kPush},
        .needs = kChunks},
-      count("clients", 1, 64, "of the server, a connection each", std::nullopt),
-      count("threads", 1, 128, "of a client, on one connection: each has one call under way", std::nullopt),
-      count("credits", 32, 512, "calls under way that the server grants to each client", std::nullopt),
+      count("clients", 1, 1, 64, "of the server, a connection each", std::nullopt),
+      count("threads", 1, 1, 128, "of a client, on one connection: each has one call under way", std::nullopt),
+      count("credits", 32, 0, 512,
+            "calls under way that the server grants to each client; 0: as many as keep the path busy", std::nullopt),
       {.name = "inline",
        .kind = Kind::size,
-       .help = "bytes of the largest message that is sent, header included; what does not fit moves by chunks",
+       .help =
+           "bytes of the largest message that is sent, header included; what does not fit moves by chunks. 0: all of a "
+           "call or reply up to 64 KiB where copying it takes less than the round trip that it saves, else 4 KiB",
        .fallback = Value{kThreshold},
-       .min = 1024,
-       .max = 65536,
+       .min = 0,
+       .max = kMostThreshold,
        .choices = {},
        .needs = kChunks},
       {.name = "segment",
@@ -105,8 +111,11 @@ std::vector<ParameterSpec> parameters() {
        .max = kSegment,
        .choices = {},
        .needs = kChunks},
-      count("ord", kOrd, 128, "RDMA reads that either end may have under way; providers may round it up", kChunks),
-      count("server_threads", 8, 512,
+      count(
+          "ord", kOrd, 0, 128,
+          "RDMA reads that either end may have under way; providers may round it up. 0: as many as keep the path busy",
+          kChunks),
+      count("server_threads", 8, 1, 512,
             "calls that the server works at for all clients together, while each waits for its RDMA reads", kChunks),
       {.name = "serving",
        .kind = Kind::choice,
@@ -241,6 +250,21 @@ std::vector<MetricSpec> metrics() {
        .unit = "1",
        .better = Better::higher,
        .help = "share of the pages that READs asked for and the modelled cache had",
+       .detail = true},
+      {.name = "chosen_inline",
+       .unit = "B",
+       .better = Better::neither,
+       .help = "of inline: 0, what the path made of it",
+       .detail = true},
+      {.name = "chosen_ord",
+       .unit = "1",
+       .better = Better::neither,
+       .help = "of ord: 0, what the path made of it",
+       .detail = true},
+      {.name = "chosen_credits",
+       .unit = "1",
+       .better = Better::neither,
+       .help = "of credits: 0, what the path made of it",
        .detail = true},
       {.name = "idle",
        .unit = "B",
