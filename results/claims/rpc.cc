@@ -1,6 +1,7 @@
 #include "results/claims/rpc.hh"
 
 #include <algorithm>
+#include <array>
 
 #include "results/claims/judge.hh"
 
@@ -313,6 +314,9 @@ Finding copies_cost_processor(const Claim& claim, const std::vector<Match>& matc
   return conclude(all_of(judgements), std::move(reason), std::move(evidence));
 }
 
+// Attacks that are about other clients, not about buffers.
+constexpr std::array kOfNoBuffer{"none", "flood", "stall", "mislead"};
+
 // N10: counted successes, in every run; a count needs no interval. A late write gets at a client whatever the design
 // is, as long as deregistration is deferred: what counts is that it does not where it is not.
 Finding read_read_is_open(const Claim& claim, const std::vector<Match>& matches) {
@@ -557,7 +561,11 @@ std::vector<Claim> rpc_claims() {
        .metric = "successes",
        .x = "tries",
        .rival = Rival::none,
-       .concerns = [](const Parameters& parameters) { return !is(parameters, "attack", "none"); },
+       .concerns =
+           [](const Parameters& parameters) {
+             return std::none_of(kOfNoBuffer.begin(), kOfNoBuffer.end(),
+                                 [&](const char* attack) { return is(parameters, "attack", attack); });
+           },
        .check = read_read_is_open},
       {.id = "N11",
        .source = std::string{kPaper} + "section 4.1",

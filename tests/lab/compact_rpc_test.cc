@@ -139,6 +139,8 @@ TEST_F(Rpc, AttacksSucceedOnReadReadOnly) {
     EXPECT_EQ(successes(provider, "--attack withhold --tries 20 --design read-write"), 0);
     EXPECT_EQ(successes(provider, "--attack withhold --tries 20 --design read-read --give-back 100ms"), 0);
   }
+  for (const std::string attack : {"flood", "mislead", "stall"})
+    EXPECT_EQ(successes("rxe", "--tries 20 --attack " + attack), 0) << "the honest client is served";
   // Of a key that is known but for its last byte one of 256 is right: where the key is good, and the right is there.
   EXPECT_EQ(successes("rxe", "--design read-read"), 1);
   EXPECT_EQ(successes("rxe", "--design read-read --domain own"), 0);

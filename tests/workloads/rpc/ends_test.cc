@@ -482,7 +482,7 @@ TEST(RpcFaultTest, AReplyLongerThanAnyBufferIsAnErrorInEitherDesign) {
 
 // A hostile client that reads what it was offered, and never says so.
 TEST(RpcFaultTest, WithheldBuffersAreBoundedAndTakenBackInTime) {
-  Options options{.design = Design::read_read, .size = 8192, .credits = 3, .withholds = true};
+  Options options{.design = Design::read_read, .size = 8192, .credits = 3, .misdeed = Misdeed::withholds};
   Table bounded{options};
   for (int i = 0; i < 6; ++i) ASSERT_TRUE(bounded.play());
   EXPECT_FALSE(bounded.play()) << "the server has no buffer left for this client";

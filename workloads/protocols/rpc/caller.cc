@@ -29,7 +29,8 @@ void Caller::start(std::size_t thread) {
 }
 
 std::optional<std::size_t> Caller::next() {
-  if (ready_.empty() || !credits_.take()) return std::nullopt;
+  if (ready_.empty()) return std::nullopt;
+  if (options_.misdeed != Misdeed::floods && !credits_.take()) return std::nullopt;
   const auto thread = ready_.front();
   ready_.pop_front();
   under_way_[calls_[thread].xid] = thread;

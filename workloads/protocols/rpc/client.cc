@@ -119,6 +119,8 @@ Chunk RdmaClient::offer(std::size_t thread, std::size_t length) {
   buffers_.complete(call.use);
   auto chunk = chunk_of(connection_, call.use.pieces(), length, options_.segment);
   call.segments = chunk.size();
+  if (options_.misdeed == Misdeed::misleads)
+    for (auto& segment : chunk) segment.handle = ~segment.handle;
   return chunk;
 }
 
@@ -172,6 +174,7 @@ void RdmaClient::progress() {
       const auto offset = receives_.front();
       receives_.pop_front();
       receive(offset, one.length);
+      if (options_.misdeed == Misdeed::stalls) continue;
       connection_.post_receive(offset, options_.threshold);
       receives_.push_back(offset);
       continue;
@@ -321,7 +324,7 @@ void RdmaClient::post_reads() {
 void RdmaClient::fetched(std::size_t thread) {
   auto& call = calls_[thread];
   const auto& operation = caller_.call(thread);
-  if (!options_.withholds) dones_.push_back(operation.xid);  // goes out before any further call
+  if (options_.misdeed != Misdeed::withholds) dones_.push_back(operation.xid);  // goes out before any further call
   call.use = {};
   if (call.whole) {
     check_reply(bytes_of(thread, call.length), operation, nfs::Payload::inside);

@@ -19,6 +19,15 @@ struct Handles {
   nfs::FileHandle link = MemoryStore::link();
 };
 
+/// What a hostile client does.
+enum class Misdeed {
+  none,
+  withholds,  ///< never says RDMA_DONE
+  floods,     ///< sends calls that it was not granted
+  stalls,     ///< takes no more messages than it had room for at the beginning
+  misleads    ///< offers memory under a wrong key: the server's read of it ends the connection
+};
+
 struct Options {
   nfs::Procedure procedure = nfs::Procedure::read;
   bool mix = false;  ///< in its place READs and WRITEs as a database makes them, of varying size (mix.hh)
@@ -36,7 +45,7 @@ struct Options {
   bool long_calls = false;         ///< WRITEs that do not fit into a message go as one chunk, not their payload alone
   bool copy = false;  ///< the client moves payloads between its registered buffers and the application's memory
   bool shared_domain = false;  ///< the server's connections have one protection domain
-  bool withholds = false;      ///< a hostile client: never says RDMA_DONE
+  Misdeed misdeed = Misdeed::none;
   Nanoseconds
       give_back{};  ///< a buffer for which RDMA_DONE does not come is the server's again after so long; 0: never
   StrategyOptions client_buffers = {};

@@ -36,6 +36,10 @@ RdmaServer::RdmaServer(Connection& connection, const Options& options, MemorySto
   for (std::size_t i = 0; i < layout_.in_slots; ++i) receives_.push_back(layout_.in + i * layout_.stride);
 }
 
+RdmaServer::~RdmaServer() {
+  threads_.waiting -= working();
+}
+
 void RdmaServer::reset() {
   counters_ = {};
   slots_.reset();

@@ -44,6 +44,8 @@ class RdmaServer final : public Lane {
  public:
   /// `store` and `threads` are those of all connections.
   RdmaServer(Connection& connection, const Options& options, MemoryStore& store, ServerThreads& threads);
+  /// Gives back the threads of the calls that are under way.
+  ~RdmaServer() override;
   RdmaServer(const RdmaServer&) = delete;
   RdmaServer& operator=(const RdmaServer&) = delete;
 

@@ -22,18 +22,8 @@ bool progress_until(rpc::RdmaClient& client, Nanoseconds patience, Done done) {
 
 LateWriter::LateWriter(Connection& connection, const rpc::Options& options, rpc::MemoryStore& store,
                        rpc::ServerThreads& threads)
-    : connection_(connection), server_(connection, options, store, threads) {
-  server_.watch([this](const rpc::Header& header) { write_late(header); });
-}
-
-bool LateWriter::advance() {
-  if (over_) return false;
-  try {
-    return server_.advance();
-  } catch (const std::system_error&) {
-    over_ = true;
-    return false;
-  }
+    : connection_(connection), suspect_(connection, options, store, threads) {
+  suspect_.server()->watch([this](const rpc::Header& header) { write_late(header); });
 }
 
 // What is written is whatever begins our own memory: a message of ours.

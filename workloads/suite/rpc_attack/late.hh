@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "workloads/protocols/rpc/client.hh"
-#include "workloads/protocols/rpc/server.hh"
+#include "workloads/suite/rpc_attack/suspect.hh"
 
 namespace longhaul::workloads::rpc_attack {
 
@@ -16,16 +16,15 @@ class LateWriter final : public Lane {
   LateWriter(Connection& connection, const rpc::Options& options, rpc::MemoryStore& store, rpc::ServerThreads& threads);
 
   void start() override {}
-  bool advance() override;
+  bool advance() override { return suspect_.advance(); }
   Waitable& waitable() override { return connection_; }
 
  private:
   void write_late(const rpc::Header& next);
 
   Connection& connection_;
-  rpc::RdmaServer server_;
+  Suspect suspect_;
   rpc::Chunk last_;  // offered by the call before
-  bool over_ = false;
 };
 
 /// The client's side: READs one after another, each into a buffer of its own, until the connection ends or all threads

@@ -14,6 +14,7 @@
 #include "workloads/protocols/rpc/client.hh"
 #include "workloads/protocols/rpc/server.hh"
 #include "workloads/suite/rpc_attack/late.hh"
+#include "workloads/suite/rpc_attack/suspect.hh"
 
 namespace longhaul::workloads::rpc_attack {
 namespace {
@@ -26,7 +27,22 @@ constexpr std::uint32_t kSeed = 2007;
 
 bool allowed = false;
 
-enum class Attack { none, guess, withhold, late_write };
+enum class Attack { none, guess, withhold, late_write, flood, stall, mislead };
+
+// Each try ends its connection.
+bool ends_connection(Attack attack) {
+  return attack == Attack::guess || attack == Attack::flood || attack == Attack::mislead;
+}
+
+// What it does to others is what counts.
+bool disturbs(Attack attack) {
+  return attack == Attack::flood || attack == Attack::stall || attack == Attack::mislead;
+}
+
+// By WRITEs, for which the server has to read.
+bool writes(Attack attack) {
+  return attack == Attack::flood || attack == Attack::mislead;
+}
 
 struct Setup {
   Attack attack = Attack::none;
@@ -42,6 +58,9 @@ Setup setup_of(const WorkloadSpec& spec, const Parameters& parameters) {
   setup.attack = word("attack") == "guess"        ? Attack::guess
                  : word("attack") == "withhold"   ? Attack::withhold
                  : word("attack") == "late-write" ? Attack::late_write
+                 : word("attack") == "flood"      ? Attack::flood
+                 : word("attack") == "stall"      ? Attack::stall
+                 : word("attack") == "mislead"    ? Attack::mislead
                                                   : Attack::none;
   setup.tries = static_cast<std::size_t>(number("tries"));
   setup.options.design = rpc::design_of(word("design"));
@@ -50,8 +69,9 @@ Setup setup_of(const WorkloadSpec& spec, const Parameters& parameters) {
   setup.options.shared_domain = word("domain") == "shared";
   setup.options.give_back = Nanoseconds{number("give_back")};
   setup.knows_neighbour = word("known") == "neighbour";
-  // The honest client's, and the attack's: one for each guess, since a miss ends it.
-  setup.options.clients = 1 + (setup.attack == Attack::none ? 0 : setup.attack == Attack::guess ? setup.tries : 1);
+  // The honest client's, and the attack's: one for each try that ends it.
+  setup.options.clients = 1 + (setup.attack == Attack::none ? 0 : ends_connection(setup.attack) ? setup.tries : 1);
+  if (writes(setup.attack)) setup.options.threads = setup.options.credits + 1;
   if (setup.attack == Attack::late_write) {
     setup.options.client_buffers = {.strategy = "each-time", .deferred = static_cast<std::size_t>(number("deferred"))};
     setup.options.threads = setup.tries + 1;  // a buffer for each call, so that the next leaves it alone
@@ -67,8 +87,11 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
                              Role role) {
   if (role == Role::server && !allowed && !has_helper(kTracingPipe))
     return unsupported("attacks are for a lab's nodes, and for a server that was started with --under-test");
-  auto plan = rpc::plan_of(setup_of(spec, parameters).options, role, false);
-  if (plan) adapt(*plan, spec, parameters, transport);
+  const auto setup = setup_of(spec, parameters);
+  auto plan = rpc::plan_of(setup.options, role, false);
+  if (!plan) return plan;
+  adapt(*plan, spec, parameters, transport);
+  if (writes(setup.attack) && role == Role::client) plan->rights = Rights::all;  // of its own memory
   return plan;
 }
 
@@ -113,14 +136,45 @@ Outcome guess(const PairedSession& session, const Setup& setup, const std::strin
   return outcome;
 }
 
-// Reads, and never says so. Returns when no reply comes any more. What stays taken is for the server to count.
-Outcome withhold(rpc::RdmaClient& client, std::size_t tries, Nanoseconds patience) {
+// Calls of a client that misbehaves, until no reply comes any more. What stays taken is for the server to count.
+Outcome call_on(rpc::RdmaClient& client, std::size_t tries, Nanoseconds patience) {
   Outcome outcome;
   for (; outcome.tries < tries; ++outcome.tries) {
     client.start(0);
     const auto deadline = observe::raw_time() + patience;
     while (!client.done(0) && observe::raw_time() < deadline) client.progress();
     if (!client.done(0)) break;
+  }
+  return outcome;
+}
+
+// True if all calls of the client ended in time.
+bool answers(rpc::RdmaClient& client, std::size_t threads, Nanoseconds patience) {
+  for (std::size_t thread = 0; thread < threads; ++thread) client.start(thread);
+  const auto deadline = observe::raw_time() + patience;
+  const auto through = [&] {
+    for (std::size_t thread = 0; thread < threads; ++thread)
+      if (!client.done(thread)) return false;
+    return true;
+  };
+  while (!through() && observe::raw_time() < deadline) client.progress();
+  return through();
+}
+
+// Ends a connection of its own with each try. A success is one after which a call of the honest client has no answer.
+Outcome disturb(const PairedSession& session, const Setup& setup, rpc::RdmaClient& honest, Nanoseconds patience) {
+  Outcome outcome;
+  auto options = setup.options;
+  options.procedure = rpc::nfs::Procedure::write;
+  options.misdeed = setup.attack == Attack::flood ? rpc::Misdeed::floods : rpc::Misdeed::misleads;
+  for (; outcome.tries < setup.tries && outcome.successes == 0; ++outcome.tries) {
+    options.client = 1 + outcome.tries;
+    rpc::RdmaClient hostile{*session.connections()[options.client], options};
+    try {
+      answers(hostile, setup.attack == Attack::flood ? options.threads : 1, patience);
+    } catch (const std::system_error&) {  // the server has ended it
+    }
+    if (!answers(honest, 1, patience)) ++outcome.successes;
   }
   return outcome;
 }
@@ -154,10 +208,19 @@ std::map<std::string, Metric> client(ClientSession& session) {
     outcome = guess(session, setup, words, patience);
   } else if (setup.attack == Attack::withhold) {
     auto options = setup.options;
-    options.withholds = true;
+    options.misdeed = rpc::Misdeed::withholds;
     options.client = 1;
     hostile = std::make_unique<rpc::RdmaClient>(*connections[1], options);
-    outcome = withhold(*hostile, setup.tries, patience);
+    outcome = call_on(*hostile, setup.tries, patience);
+  } else if (setup.attack == Attack::stall) {
+    auto options = setup.options;
+    options.misdeed = rpc::Misdeed::stalls;
+    options.client = 1;
+    hostile = std::make_unique<rpc::RdmaClient>(*connections[1], options);
+    outcome = call_on(*hostile, setup.tries, patience);
+    if (!answers(honest, 1, patience)) ++outcome.successes;
+  } else if (ends_connection(setup.attack)) {
+    outcome = disturb(session, setup, honest, patience);
   } else if (setup.attack == Attack::late_write) {
     auto options = setup.options;
     options.client = 1;
@@ -185,7 +248,7 @@ std::map<std::string, Metric> server(ServerSession& session) {
   const auto& connections = session.connections();
   rpc::MemoryStore store{setup.options.file_size(), 1, 1};
   rpc::ServerThreads threads{.all = setup.options.server_threads};
-  // Guesses end connections: nobody looks after those.
+  // A guess ends its connection before anything comes by it: nobody looks after those.
   const std::size_t served = setup.attack == Attack::guess ? 1 : connections.size();
   std::vector<const rpc::RdmaServer*> servers;
   Lanes lanes;
@@ -193,6 +256,11 @@ std::map<std::string, Metric> server(ServerSession& session) {
     if (setup.attack == Attack::late_write && i == 1) {
       lanes.push_back(std::make_unique<LateWriter>(*connections[1], setup.options, store, threads));
       session.leave(*connections[1]);
+      continue;
+    }
+    if (i > 0 && disturbs(setup.attack)) {
+      lanes.push_back(std::make_unique<Suspect>(*connections[i], setup.options, store, threads));
+      session.leave(*connections[i]);
       continue;
     }
     auto lane = std::make_unique<rpc::RdmaServer>(*connections[i], setup.options, store, threads);

@@ -22,9 +22,11 @@ std::vector<ParameterSpec> parameters() {
        .help =
            "none; guess: RDMA reads of another client's buffer at the server, by guessed keys, a connection for each; "
            "withhold: RDMA_DONE is never said, so that the server's buffers stay taken; late-write: here the server is "
-           "hostile, and writes into a client's buffer whose call is over",
+           "hostile, and writes into a client's buffer whose call is over; flood: more WRITEs than were granted, a "
+           "connection for each try; mislead: WRITEs from memory that is not there, which ends the connection while a "
+           "thread of the server waits; stall: replies are not taken",
        .fallback = Value{"guess"},
-       .choices = {"none", "guess", "withhold", "late-write"}},
+       .choices = {"none", "guess", "withhold", "late-write", "flood", "mislead", "stall"}},
       {.name = "design",
        .kind = Kind::choice,
        .help = "of long replies: read-write or read-read (workload rpc)",
@@ -45,7 +47,8 @@ std::vector<ParameterSpec> parameters() {
       std::move(size),
       {.name = "tries",
        .kind = Kind::count,
-       .help = "guess: keys; withhold: calls; late-write: calls whose buffers are written to",
+       .help = "guess: keys; withhold, stall: calls; late-write: calls whose buffers are written to; flood, mislead: "
+               "connections",
        .fallback = Value{kBytes},
        .min = 1,
        .max = kBytes,
@@ -81,8 +84,13 @@ std::vector<MetricSpec> metrics() {
        .better = Better::lower,
        .help =
            "guess: keys by which the attacker read another client's buffer; withhold: buffers of the server that stay "
-           "taken; late-write: buffers of the client that were changed after their calls"},
-      {.name = "tries", .unit = "1", .better = Better::neither, .help = "keys, calls or late writes", .detail = true},
+           "taken; late-write: buffers of the client that were changed after their calls; flood, mislead, stall: "
+           "calls of the honest client that had no answer afterwards"},
+      {.name = "tries",
+       .unit = "1",
+       .better = Better::neither,
+       .help = "keys, calls, late writes or connections",
+       .detail = true},
       {.name = "operation",
        .unit = "ns",
        .better = Better::lower,
@@ -105,7 +113,7 @@ WorkloadSpec spec() {
   return {
       .name = "rpc_attack",
       .summary =
-          "a hostile end of RPC over RDMA: guessed keys, RDMA_DONE withheld, late writes; counted (a lab, or "
+          "a hostile end of RPC over RDMA: guessed keys, RDMA_DONE withheld, late writes, floods; counted (a lab, or "
           "--under-test)",
       .parameters = parameters(),
       .metrics = metrics(),
