@@ -106,7 +106,10 @@ int run(int argc, char** argv) {
   auto& applying = *app.add_subcommand("apply", "impair, and stay in the foreground until Ctrl-C");
   add_socket(applying);
   add_json(applying);
-  applying.add_option("--engine", apply_options.engine, fmt::format("{}", fmt::join(engine_names(), ", ")))
+  applying
+      .add_option(
+          "--engine", apply_options.engine,
+          fmt::format("{}; {}: one that can do what is asked, here", fmt::join(engine_names(), ", "), kAutoEngine))
       ->capture_default_str();
   add_duration(
       applying, "--for", [&](Nanoseconds value) { apply_options.duration = value; }, "end after this time");

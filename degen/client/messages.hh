@@ -39,7 +39,7 @@ BOOST_DESCRIBE_ENUM(RequestKind, apply, clear, show, measure, heartbeat)
 struct Request {
   int version = kProtocolVersion;
   RequestKind kind = RequestKind::heartbeat;
-  std::optional<std::string> engine;  ///< apply: one of degen/engines; absent: netem
+  std::optional<std::string> engine;  ///< apply: one of degen/engines, or auto; absent: netem
   Parameters parameters;              ///< apply: impairment axes (degen/impairment/spec.hh), base units
   std::optional<bool> force;          ///< clear only
   std::optional<std::string> client;  ///< who is asking, for people: "longhaul-agent on router"; any request may set it
@@ -83,8 +83,9 @@ struct Report {
   /// Why the last impairment is not in force any more although nobody cleared it: a qdisc that a stranger removed, an
   /// interface that was made anew. Until the next apply.
   std::optional<std::string> problem;
+  std::optional<std::string> chosen;  ///< why this engine, where `auto` was asked for
 };
-BOOST_DESCRIBE_STRUCT(Report, (), (impaired, engine, holder, parameters, forward, back, problem))
+BOOST_DESCRIBE_STRUCT(Report, (), (impaired, engine, holder, parameters, forward, back, problem, chosen))
 
 struct Reply {
   int version = kProtocolVersion;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "degen/client/messages.hh"
+#include "degen/engines/choice.hh"
 #include "degen/engines/engine.hh"
 #include "degen/engines/planner.hh"
 #include "degen/service/calibration.hh"
@@ -72,6 +73,9 @@ class ImpairmentController {
   Reply decide(ClientId client, const Request& request, const Now& now);
   Reply apply(ClientId client, const Request& request, const Now& now);
   Reply measure(ClientId client, const Now& now);
+  /// Puts it in place by this engine; a refusal leaves what was there, a failure nothing.
+  Result<ImpairmentPlan> try_engine(const std::string& name, const Impairment& impairment, const std::string& holder,
+                                    const Now& now);
   Result<void> install(const ImpairmentPlan& plan, const std::string& holder);
   Result<void> admit(ClientId client) const;
   void look(const Now& now);
@@ -99,6 +103,7 @@ class ImpairmentController {
   std::vector<Peer> peers_;
   std::optional<Holder> holder_;
   std::optional<ImpairmentPlan> plan_;  // applied; set exactly while there is a holder
+  std::optional<std::string> chosen_;   // see Report::chosen
   Engine* active_ = nullptr;            // whose objects are in the kernel
   bool resists_ = false;                // something could not be removed; the ownership file names it
   std::string problem_;                 // see Report::problem

@@ -324,6 +324,38 @@ TEST_F(ControllerTest, AnotherEngineComesAfterTheFirstHasGone) {
   EXPECT_EQ(controller->report().engine, "nfqueue");
 }
 
+// This test's service has no engine edt, as a router without BPF has none.
+TEST_F(ControllerTest, AutoTakesTheFirstEngineThatThisRouterHasAndSaysWhy) {
+  const auto reply = ask(1, apply_request({{"delay", 5'000'000}}, "auto"));
+  ASSERT_TRUE(reply.ok) << reply.error.value_or("");
+  EXPECT_EQ(reply.report->engine, "netem");
+  EXPECT_EQ(reply.report->chosen, "not edt: engine edt is not available in this service");
+  EXPECT_THAT(netem.events, ElementsAre("netem apply"));
+  // Who names an engine is told of no choice.
+  EXPECT_FALSE(ask(1, apply_request({{"delay", 5'000'000}})).report->chosen);
+}
+
+TEST_F(ControllerTest, AutoGoesOnWhereTheKernelRefuses) {
+  netem.fail = "rb0: this kernel has no netem";
+  const auto reply = ask(1, apply_request({{"delay", 5'000'000}}, "auto"));
+  ASSERT_TRUE(reply.ok) << reply.error.value_or("");
+  EXPECT_EQ(reply.report->engine, "nfqueue");
+  EXPECT_THAT(reply.report->chosen.value(), HasSubstr("not netem: rb0: this kernel has no netem"));
+  EXPECT_THAT(nfqueue.events, ElementsAre("nfqueue apply"));
+  EXPECT_EQ(ask(1, plain_request(RequestKind::show)).report->chosen, reply.report->chosen);
+  EXPECT_FALSE(ask(1, plain_request(RequestKind::clear)).report->chosen);
+}
+
+TEST_F(ControllerTest, AutoIsRefusedWithTheReasonOfEachEngine) {
+  netem.refuse = "rb0: a qdisc htb";
+  nfqueue.fail = "nft: no such file";
+  const auto reply = ask(1, apply_request({{"delay", 5'000'000}}, "auto"));
+  EXPECT_FALSE(reply.ok);
+  EXPECT_THAT(reply.error.value(),
+              testing::AllOf(HasSubstr("not netem: rb0: a qdisc htb"), HasSubstr("not nfqueue: nft: no such file")));
+  EXPECT_FALSE(owned());
+}
+
 TEST_F(ControllerTest, ADelayOfNothingHoldsTheRouterAndTouchesNothing) {
   const auto reply = ask(1, apply_request({}));
   EXPECT_TRUE(reply.ok && reply.held);

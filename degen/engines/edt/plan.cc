@@ -127,7 +127,7 @@ Result<void> check_kernel(std::string_view release) {
 }
 
 Planner planner() {
-  return {.name = "edt", .check = check, .footprint = footprint};
+  return {.name = "edt", .preference = 1, .check = check, .footprint = footprint};
 }
 
 }  // namespace longhaul::degen::edt

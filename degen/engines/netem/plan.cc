@@ -47,7 +47,7 @@ std::vector<NetemQdisc> qdiscs_of(const ImpairmentPlan& plan) {
 }
 
 Planner planner() {
-  return {.name = "netem", .check = check, .footprint = footprint};
+  return {.name = "netem", .preference = 2, .check = check, .footprint = footprint};
 }
 
 }  // namespace longhaul::degen::netem

@@ -58,7 +58,7 @@ std::string ruleset_of(const ImpairmentPlan& plan) {
 }
 
 Planner planner() {
-  return {.name = "nfqueue", .check = check, .footprint = footprint};
+  return {.name = "nfqueue", .preference = 3, .check = check, .footprint = footprint};
 }
 
 }  // namespace longhaul::degen::nfqueue
