@@ -126,10 +126,11 @@ struct PathRecord {
   std::vector<std::int64_t> after;
   bool within_tolerance = true;
   std::optional<std::string> chosen = {};  ///< why this engine, where the campaign says `engine: auto`
+  std::optional<std::uint64_t> seed = {};  ///< of its random parts; absent: there are none, or the kernel drew them
 };
 BOOST_DESCRIBE_STRUCT(PathRecord, (),
-                      (engine, forward, back, rtt, rtt_unimpaired, rtt_samples, before, after, within_tolerance,
-                       chosen))
+                      (engine, forward, back, rtt, rtt_unimpaired, rtt_samples, before, after, within_tolerance, chosen,
+                       seed))
 
 /// A run: one execution of a cell.
 struct RunRecord {

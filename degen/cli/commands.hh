@@ -32,6 +32,7 @@ struct ApplyOptions {
   std::string socket{kDefaultSocket};
   std::string engine = kAutoEngine;
   Parameters parameters;
+  std::optional<std::uint32_t> seed;    ///< empty: degen draws one
   std::optional<Nanoseconds> duration;  ///< empty: until Ctrl-C
   bool json = false;
 };

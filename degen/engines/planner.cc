@@ -38,9 +38,9 @@ Result<void> check_engine(const Impairment& impairment, std::string_view engine)
 }
 
 Result<ImpairmentPlan> plan_for(const Impairment& impairment, std::string_view engine, const Sides& sides,
-                                const Lateness& lateness) {
+                                const Lateness& lateness, const Seed& seed) {
   if (const auto ok = check_engine(impairment, engine); !ok) return tl::unexpected(ok.error());
-  return make_plan(impairment, std::string{engine}, sides, lateness);
+  return make_plan(impairment, std::string{engine}, sides, lateness, seed);
 }
 
 }  // namespace longhaul::degen

@@ -41,6 +41,6 @@ Result<void> check_engine(const Impairment& impairment, std::string_view engine)
 
 /// make_plan for what check_engine does not refuse.
 Result<ImpairmentPlan> plan_for(const Impairment& impairment, std::string_view engine, const Sides& sides,
-                                const Lateness& lateness);
+                                const Lateness& lateness, const Seed& seed = {});
 
 }  // namespace longhaul::degen

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "degen/impairment/draws.h"
+
 namespace longhaul::degen {
 namespace {
 
@@ -11,6 +13,11 @@ constexpr std::uint32_t kCertain = std::numeric_limits<std::uint32_t>::max();
 
 std::int64_t packets(BitRate rate, Nanoseconds time, std::int64_t mtu) {
   return (bytes_in_flight(rate, time).count + mtu - 1) / mtu;
+}
+
+// One way's draws do not depend on whether anything is asked of the other one.
+std::uint64_t seed_of(const Seed& seed, Way way, std::size_t position) {
+  return degen_mix(std::uint64_t{seed.value} << 32 | (way == Way::back ? 1U << 16 : 0U) | (position + 1));
 }
 
 }  // namespace
@@ -54,12 +61,12 @@ std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, st
   return static_cast<std::uint32_t>(std::min<std::int64_t>(limit, kMaxQueue));
 }
 
-ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const Sides& sides,
-                         const Lateness& lateness) {
+ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const Sides& sides, const Lateness& lateness,
+                         const Seed& seed) {
   const auto correct = [](Nanoseconds asked, Nanoseconds late) {
     return asked.count() == 0 ? asked : std::max(asked - late, Nanoseconds{0});
   };
-  ImpairmentPlan plan{.engine = std::move(engine), .asked = impairment, .egresses = {}, .sides = sides};
+  ImpairmentPlan plan{.engine = std::move(engine), .asked = impairment, .egresses = {}, .sides = sides, .seed = seed};
   plan.programmed_forward = correct(impairment.forward.delay, lateness.forward);
   plan.programmed_back = correct(impairment.back.delay, lateness.back);
 
@@ -67,11 +74,13 @@ ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const
   for (const auto way : {Way::forward, Way::back}) {
     const auto& direction = impairment.way(way);
     if (direction.none()) continue;
-    for (const auto& interface : sides.egress(way)) {
+    for (std::size_t i = 0; i < sides.egress(way).size(); ++i) {
+      const auto& interface = sides.egress(way)[i];
       Egress egress{.interface = interface.name,
                     .way = way,
                     .direction = direction,
-                    .limit = queue_limit(direction, round_trip, interface.mtu)};
+                    .limit = queue_limit(direction, round_trip, interface.mtu),
+                    .seed = seed_of(seed, way, i)};
       egress.direction.delay = plan.programmed(way);
       plan.egresses.push_back(std::move(egress));
     }

@@ -34,6 +34,13 @@ struct Lateness {
   Nanoseconds back{0};
 };
 
+/// What the random parts of an impairment follow from.
+struct Seed {
+  std::uint32_t value = 0;
+  bool asked = false;  ///< somebody named it: an engine that draws otherwise must refuse
+  bool operator==(const Seed&) const = default;
+};
+
 /// Losses in bursts: a state in which all packets are lost and one in which none is. Probabilities of 2^32 - 1.
 struct Gilbert {
   std::uint32_t enter = 0;  ///< good -> bad, a packet
@@ -47,6 +54,7 @@ struct Egress {
   Way way = Way::forward;
   Direction direction;      ///< with the programmed delay
   std::uint32_t limit = 0;  ///< packets that its queue must hold
+  std::uint64_t seed = 0;   ///< of this interface's own draws
   bool operator==(const Egress&) const = default;
 };
 
@@ -57,6 +65,7 @@ struct ImpairmentPlan {
   Nanoseconds programmed_back{0};
   std::vector<Egress> egresses;  ///< of both ways; none where nothing is asked
   Sides sides;
+  Seed seed;
 
   bool empty() const { return egresses.empty(); }
   Nanoseconds programmed(Way way) const { return way == Way::forward ? programmed_forward : programmed_back; }
@@ -65,8 +74,8 @@ struct ImpairmentPlan {
 };
 
 /// For an engine that can do what is asked. A direction of which nothing is asked has no egress.
-ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const Sides& sides,
-                         const Lateness& lateness);
+ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const Sides& sides, const Lateness& lateness,
+                         const Seed& seed = {});
 
 /// Packets that a queue must hold: those that are on the way (rate x longest delay) and, where the rate is limited, a
 /// bottleneck buffer of one bandwidth-delay product of the round trip. An unlimited rate counts as kAssumedRate.

@@ -40,6 +40,8 @@ struct Direction {
     return delay.count() == 0 && jitter.count() == 0 && loss.parts == 0 && rate.bits_per_second == 0 &&
            duplicate.parts == 0 && reorder.parts == 0 && faults.none();
   }
+  /// Something of it is drawn at random.
+  bool random() const { return jitter.count() > 0 || loss.parts > 0 || duplicate.parts > 0 || reorder.parts > 0; }
   /// The longest that a packet can be held on purpose, without queueing for the rate.
   Nanoseconds longest() const;
 };
@@ -49,6 +51,7 @@ struct Impairment {
   Direction back;
   bool operator==(const Impairment&) const = default;
   bool none() const { return forward.none() && back.none(); }
+  bool random() const { return forward.random() || back.random(); }
   const Direction& way(Way way) const { return way == Way::forward ? forward : back; }
 };
 

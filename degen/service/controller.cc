@@ -1,6 +1,7 @@
 #include "degen/service/controller.hh"
 
 #include <algorithm>
+#include <random>
 
 #include "common/log.hh"
 
@@ -37,9 +38,13 @@ std::string printable(const std::string& name) {
 
 }  // namespace
 
+std::uint32_t draw_seed() {
+  return std::random_device{"/dev/urandom"}();
+}
+
 ImpairmentController::ImpairmentController(std::function<Sides()> sides, std::vector<std::unique_ptr<Engine>> engines,
-                                           const RunDirectory& directory)
-    : sides_(std::move(sides)), engines_(std::move(engines)), directory_(directory) {
+                                           const RunDirectory& directory, std::function<std::uint32_t()> seeds)
+    : sides_(std::move(sides)), engines_(std::move(engines)), directory_(directory), seeds_(std::move(seeds)) {
   const auto text = directory_.read(kCalibrationFile);
   if (text.empty()) return;
   if (auto calibration = calibration_from_json(text)) {
@@ -201,23 +206,25 @@ Reply ImpairmentController::apply(ClientId client, const Request& request, const
   const auto impairment = make_impairment(request.parameters);
   if (!impairment) return refused(impairment.error());
   const auto name = request.engine.value_or(engine_names().front());
-  const bool free = name == kAutoEngine;
+  const bool automatic = name == kAutoEngine;
+  Seed seed{.value = request.seed.value_or(0), .asked = request.seed.has_value()};
+  if (!seed.asked && impairment->random()) seed.value = seeds_();
   EngineChoice choice{.engine = name, .why = {}};
   Unable unable;
   Result<ImpairmentPlan> plan;
   for (;;) {
-    if (free) {
+    if (automatic) {
       const auto chosen = choose_engine(*impairment, unable);
       if (!chosen) return refused(chosen.error());
       choice = *chosen;
     }
-    plan = try_engine(choice.engine, *impairment, name_of(client), now);
+    plan = try_engine(choice.engine, *impairment, seed, name_of(client), now);
     if (plan) break;
-    if (!free) return refused(plan.error());
+    if (!automatic) return refused(plan.error());
     unable.emplace(choice.engine, plan.error().message);
   }
   plan_ = *plan;
-  if (free) chosen_ = choice.why;
+  if (automatic) chosen_ = choice.why;
   problem_.clear();
   next_look_ = now.steady + kLook;
   holder_ = Holder{.client = client, .name = name_of(client), .last_heard = now.steady};
@@ -231,10 +238,10 @@ Reply ImpairmentController::apply(ClientId client, const Request& request, const
 }
 
 Result<ImpairmentPlan> ImpairmentController::try_engine(const std::string& name, const Impairment& impairment,
-                                                        const std::string& holder, const Now& now) {
+                                                        const Seed& seed, const std::string& holder, const Now& now) {
   const Lateness lateness{.forward = calibration_.estimate(name, Way::forward, impairment.forward.delay),
                           .back = calibration_.estimate(name, Way::back, impairment.back.delay)};
-  auto plan = plan_for(impairment, name, sides_(), lateness);
+  auto plan = plan_for(impairment, name, sides_(), lateness, seed);
   if (!plan) return plan;
   if (engine(name) == nullptr) return refuse("engine {} is not available in this service", name);
   if (const auto ok = engine(name)->check(*plan); !ok) return tl::unexpected(ok.error());
@@ -374,6 +381,7 @@ Report ImpairmentController::report() const {
   if (plan_) {
     report.engine = plan_->engine;
     report.chosen = chosen_;
+    if (plan_->asked.random() && active_ != nullptr && active_->draws_by_seed()) report.seed = plan_->seed.value;
     report.holder = holder_->name;
     report.parameters = to_parameters(plan_->asked);
   }

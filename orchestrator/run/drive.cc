@@ -297,6 +297,7 @@ void Driver::judge(RunRecord& record, PathEvidence evidence, PathSurvey path) {
     const auto& used = path.after->report;
     if (!used.engine.empty()) evidence.engine = used.engine;
     evidence.chosen = used.chosen;
+    evidence.seed = used.seed;
     evidence.after = achieved(path.after->report);
     evidence.packets_forward = path.after->report.forward.packets;
     evidence.packets_back = path.after->report.back.packets;

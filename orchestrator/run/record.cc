@@ -43,7 +43,8 @@ PathRecord path_record(const PathEvidence& evidence) {
           .before = evidence.before,
           .after = evidence.after,
           .within_tolerance = evidence.within_tolerance,
-          .chosen = evidence.chosen};
+          .chosen = evidence.chosen,
+          .seed = evidence.seed};
 }
 
 std::optional<double> headline(const RunRecord& record, const WorkloadSpec& workload) {

@@ -208,10 +208,10 @@ TEST(EdtDecision, NothingLeavesBeforeItCame) {
 // 15 degrees of freedom is 37.7.
 TEST(EdtDecision, DrawsAreUniform) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    for (const std::uint64_t which : {0, 1}) {
+    for (std::uint64_t which = 0; which < DEGEN_PURPOSES; ++which) {
       std::map<std::uint64_t, int> low, high;
       for (std::uint64_t packet = 0; packet < 16'000; ++packet) {
-        const auto draw = edt_random(seed, packet, which);
+        const auto draw = degen_draw(seed, packet, which);
         ++low[draw & 15];
         ++high[draw >> 60];
       }

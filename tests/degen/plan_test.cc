@@ -84,6 +84,43 @@ TEST(ImpairmentPlan, NetemParameters) {
   EXPECT_FALSE(qdisc.bursts);
 }
 
+TEST(ImpairmentPlan, EveryInterfaceDrawsByItselfAndEachWayWhateverTheOtherDoes) {
+  const auto seeds = [](const Parameters& parameters, std::uint32_t seed) {
+    std::vector<std::uint64_t> found;
+    for (const auto& egress : plan_for(make_impairment(parameters).value(), "edt", kSides, {}, {seed})->egresses)
+      found.push_back(egress.seed);
+    return found;
+  };
+  const auto both = seeds({{"loss", 1000}}, 7);
+  ASSERT_EQ(both.size(), 3u);
+  EXPECT_NE(both[0], both[1]);
+  EXPECT_NE(both[1], both[2]);
+  EXPECT_EQ(seeds({{"loss", 1000}}, 7), both);
+  EXPECT_NE(seeds({{"loss", 1000}}, 8)[0], both[0]);
+  EXPECT_EQ(seeds({{"loss", 1000}, {"loss_back", 0}}, 7)[0], both[0]);
+  EXPECT_EQ(seeds({{"loss", 0}, {"loss_back", 1000}}, 7)[0], both[1]);
+  // The engines are told.
+  const auto plan = plan_for(make_impairment({{"loss", 1000}}).value(), "edt", kSides, {}, {7}).value();
+  EXPECT_EQ(edt::links_of(plan)[0].seed, both[0]);
+  EXPECT_EQ(nfqueue::queues_of(plan)[0].seed, both[0]);
+  EXPECT_EQ(netem::qdiscs_of(plan, true)[0].seed, both[0]);
+  EXPECT_FALSE(netem::qdiscs_of(plan)[0].seed);
+}
+
+TEST(ImpairmentPlan, NetemTakesASeedSinceLinux67) {
+  EXPECT_TRUE(netem::draws_by_seed("6.7.0"));
+  EXPECT_TRUE(netem::draws_by_seed("6.12.43+deb13-amd64"));
+  EXPECT_FALSE(netem::draws_by_seed("6.1.0-44-amd64"));
+  const auto check = [](const Parameters& parameters, const Seed& seed, std::string_view release) {
+    return netem::check_seed(plan_for(make_impairment(parameters).value(), "netem", kSides, {}, seed).value(), release);
+  };
+  EXPECT_TRUE(check({{"loss", 1000}}, {.value = 7, .asked = false}, "6.1.0"));
+  EXPECT_TRUE(check({{"loss", 1000}}, {.value = 7, .asked = true}, "6.7.0"));
+  EXPECT_TRUE(check({{"delay", 1000}}, {.value = 7, .asked = true}, "6.1.0"));  // nothing is drawn
+  EXPECT_THAT(check({{"loss", 1000}}, {.value = 7, .asked = true}, "6.1.0").error().message,
+              testing::AllOf(HasSubstr("seed: engine netem"), HasSubstr("6.1.0"), HasSubstr("use engine edt")));
+}
+
 TEST(ImpairmentPlan, JitterThatKeepsOrderNeedsARateInNetem) {
   EXPECT_GT(qdiscs_of({{"delay", 10'000}, {"jitter", 1'000}})[0].rate, 10'000'000'000u);
   EXPECT_EQ(qdiscs_of({{"delay", 10'000}, {"jitter", 1'000}, {"jitter_order", "free"}})[0].rate, 0u);

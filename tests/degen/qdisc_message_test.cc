@@ -59,6 +59,15 @@ TEST(QdiscMessage, EverythingElse) {
             "00000000 ");
 }
 
+TEST(QdiscMessage, ASeedIsNamedWhereThereIsOne) {
+  NetemQdisc qdisc{.interface = "rb0", .limit = 10, .bursts = {}};
+  const auto without = netem_message(5, qdisc, QdiscRequest::create);
+  qdisc.seed = 0x0102030405060708;
+  const auto with = netem_message(5, qdisc, QdiscRequest::create);
+  ASSERT_EQ(with.size(), without.size() + 12);
+  EXPECT_EQ(hex({with.end() - 12, with.end()}), "0c000e00 08070605 04030201 ");  // TCA_NETEM_PRNG_SEED
+}
+
 TEST(QdiscMessage, JitterBringsItsTable) {
   const auto bytes = netem_message(5, {.interface = "x", .latency = 5ms, .jitter = 1ms, .limit = 10, .bursts = {}},
                                    QdiscRequest::create);

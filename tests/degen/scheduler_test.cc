@@ -108,6 +108,22 @@ TEST(Scheduler, LossesAreAsAsked) {
   EXPECT_NEAR(static_cast<double>(scheduler.lost()), 10'000, 300);
 }
 
+TEST(Scheduler, TheSameSeedLosesTheSamePackets) {
+  const auto lost = [](std::uint64_t seed, const Direction& direction) {
+    Scheduler scheduler{direction, 1000, seed};
+    const auto released = run(scheduler, packets(1000, 10us));
+    std::set<std::uint32_t> missing;
+    for (std::uint32_t id = 1; id <= 1000; ++id)
+      if (!released.contains(id)) missing.insert(id);
+    return missing;
+  };
+  const auto first = lost(1, {.delay = 1ms, .loss = {50'000}});
+  EXPECT_EQ(lost(1, {.delay = 1ms, .loss = {50'000}}), first);
+  EXPECT_NE(lost(2, {.delay = 1ms, .loss = {50'000}}), first);
+  // Whatever else is drawn.
+  EXPECT_EQ(lost(1, {.delay = 5ms, .jitter = 2ms, .loss = {50'000}, .reorder = {10'000}}), first);
+}
+
 TEST(Scheduler, LossesComeInBursts) {
   Scheduler scheduler{{.delay = 1ms, .loss = {100'000}, .loss_burst = 5}, 200'000, 7};
   const auto released = run(scheduler, packets(200'000, 1us));

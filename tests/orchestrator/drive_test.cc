@@ -128,7 +128,7 @@ TEST_F(Drive, RecordsSayWhatThePathWas) {
   }
 }
 
-TEST_F(Drive, RecordsSayWhichEngineDegenChose) {
+TEST_F(Drive, RecordsSayWhichEngineDegenChoseAndItsSeed) {
   ASSERT_TRUE(session());
   for (const auto& run : some(journal_.runs)) {
     EXPECT_EQ(run.path->engine, "netem");
@@ -142,6 +142,7 @@ TEST_F(Drive, RecordsSayWhichEngineDegenChose) {
   for (const auto& run : some(journal_.runs)) {
     EXPECT_EQ(run.path->engine, "edt");
     EXPECT_EQ(run.path->chosen, "the first choice");
+    EXPECT_EQ(run.path->seed, 42U);
   }
   EXPECT_EQ(sink_.of<BlockStarted>().back().engine, "edt");
 }

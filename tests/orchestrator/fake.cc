@@ -266,7 +266,7 @@ degen::Report FakeTestbed::report() {
   degen::Report report;
   report.impaired = impaired;
   report.engine = engine == "auto" ? "edt" : engine;
-  if (engine == "auto") report.chosen = "the first choice";
+  if (engine == "auto") report.chosen = "the first choice", report.seed = 42;
   report.parameters = applied;
   const auto it = applied.find("delay");
   const auto asked = it == applied.end() ? 0 : std::get<std::int64_t>(it->second);

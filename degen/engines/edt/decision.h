@@ -8,13 +8,12 @@
 
 #include <linux/bpf.h>
 
+#include "degen/impairment/draws.h"
+
 #define EDT_TABLE_SIZE 4096   // of a distribution (degen/impairment/distribution.hh), a power of two
 #define EDT_TABLE_SCALE 8192  // a value of this is one jitter
 #define EDT_MOST_ORIGINS 32   // kMaxInterfaces of degen/impairment/plan.hh
 #define EDT_NS_PER_SECOND 1000000000ULL
-
-// Everywhere: the kernel runs one program, and no function is called while it holds a lock.
-#define EDT_INLINE static inline __attribute__((always_inline))
 
 // What is asked of the packets that leave by one interface. Written once, before the program is attached.
 struct edt_terms {
@@ -66,34 +65,17 @@ struct edt_decision {
 #define EDT_FLOW_AT_ONCE 1
 #define EDT_FLOW_MASK 0x1ffff  // fq's orphan_mask
 
-// Mixes a number into one that looks random: the finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
-EDT_INLINE __u64 edt_mix(__u64 value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
-  return value ^ (value >> 31);
-}
-
-// Two draws of 32 bits for the packet with this number: from seed and number alone, so the same seed loses the same
-// packets.
-EDT_INLINE __u64 edt_random(__u64 seed, __u64 packet, __u64 which) {
-  return edt_mix(seed + (2 * packet + which + 1) * 0x9e3779b97f4a7c15ULL);
-}
-
-EDT_INLINE int edt_chance(__u32 probability, __u32 random) {
-  return probability > 0 && random <= probability;
-}
-
 // The state changes after the packet, so that a burst has a mean length of 1 / leave.
-EDT_INLINE int edt_lose(const struct edt_terms* terms, struct edt_state* state, __u32 random) {
+DEGEN_INLINE int edt_lose(const struct edt_terms* terms, struct edt_state* state, __u32 random) {
   int bad;
-  if (terms->burst_leave == 0) return edt_chance(terms->loss, random);
+  if (terms->burst_leave == 0) return degen_chance(terms->loss, random);
   bad = state->bad != 0;
-  if (edt_chance(bad ? terms->burst_leave : terms->burst_enter, random)) state->bad = !bad;
+  if (degen_chance(bad ? terms->burst_leave : terms->burst_enter, random)) state->bad = !bad;
   return bad;
 }
 
 // Where a jittered packet is due: `due` and a draw from the table, at least `earliest`.
-EDT_INLINE __u64 edt_jittered(const struct edt_terms* terms, __u64 due, __u64 earliest, __u32 random) {
+DEGEN_INLINE __u64 edt_jittered(const struct edt_terms* terms, __u64 due, __u64 earliest, __u32 random) {
   const __s64 value = terms->table[random & (EDT_TABLE_SIZE - 1)];
   // The kernel's machine divides unsigned numbers only; towards zero, as draw_deviation() does.
   const __u64 size = terms->jitter * (__u64)(value < 0 ? -value : value) / EDT_TABLE_SCALE;
@@ -103,14 +85,14 @@ EDT_INLINE __u64 edt_jittered(const struct edt_terms* terms, __u64 due, __u64 ea
 
 // Of a packet of `bytes` on the link that arrived at `arrival`. Where more than the delay is asked, the caller sees to
 // it that one packet is decided on at a time.
-EDT_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct edt_state* state, __u64 arrival,
+DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct edt_state* state, __u64 arrival,
                                           __u32 bytes) {
   struct edt_decision decision = {arrival + terms->delay, EDT_PASS, terms->flow};
   __u64 link_free = 0;
   __u64 random;
   if (terms->delay_only) return decision;
 
-  random = edt_random(terms->seed, state->packets, 0);
+  random = degen_draw(terms->seed, state->packets, DEGEN_LOSS_AND_REORDER);
   if (edt_lose(terms, state, (__u32)random)) {
     state->packets++;
     state->lost++;
@@ -128,7 +110,7 @@ EDT_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct 
       return decision;
     }
   }
-  if (edt_chance(terms->reorder, (__u32)(random >> 32))) {
+  if (degen_chance(terms->reorder, (__u32)(random >> 32))) {
     state->packets++;
     decision.due = arrival;
     decision.flow = EDT_FLOW_AT_ONCE;
@@ -139,7 +121,7 @@ EDT_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct 
     decision.due = link_free + terms->delay;
   }
   if (terms->jitter > 0)
-    decision.due = edt_jittered(terms, decision.due, arrival, (__u32)edt_random(terms->seed, state->packets, 1));
+    decision.due = edt_jittered(terms, decision.due, arrival, (__u32)degen_draw(terms->seed, state->packets, DEGEN_JITTER));
   if (terms->keep_order) {
     if (decision.due < state->last_due) decision.due = state->last_due;
     state->last_due = decision.due;

@@ -1,8 +1,8 @@
 #include "degen/engines/edt/plan.hh"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "degen/engines/kernel.hh"
 #include "degen/impairment/distribution.hh"
 
 namespace longhaul::degen::edt {
@@ -27,7 +27,8 @@ bool overtaking(const Direction& direction) {
 
 EdtLink link_of(const ImpairmentPlan& plan, const Egress& egress) {
   const auto& direction = egress.direction;
-  EdtLink link{.interface = egress.interface, .way = egress.way, .origins = {}, .direction = direction};
+  EdtLink link{
+      .interface = egress.interface, .way = egress.way, .origins = {}, .direction = direction, .seed = egress.seed};
   for (const auto& interface : plan.sides.ingress(egress.way)) link.origins.push_back(interface.name);
   link.fq.limit = egress.limit;
   if (direction.rate.bits_per_second > 0) {
@@ -116,10 +117,7 @@ edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, 
 }
 
 Result<void> check_kernel(std::string_view release) {
-  int major = 0;
-  int minor = 0;
-  if (std::sscanf(std::string{release}.c_str(), "%d.%d", &major, &minor) != 2) return {};
-  if (major > 5 || (major == 5 && minor >= 18)) return {};
+  if (at_least(release, 5, 18)) return {};
   return refuse(
       "engine edt needs Linux 5.18, this is {}: older ones forget a packet's delivery time when they forward it; use "
       "engine netem or nfqueue",

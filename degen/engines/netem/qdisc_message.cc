@@ -17,6 +17,9 @@ std::uint32_t ticks(Nanoseconds time) {
       std::min<std::int64_t>(time.count() >> 6, std::numeric_limits<std::uint32_t>::max()));
 }
 
+// TCA_NETEM_PRNG_SEED of Linux 6.7; Debian 12's headers are of 6.1.
+constexpr int kPrngSeed = 14;
+
 }  // namespace
 
 std::vector<std::byte> netem_message(int index, const NetemQdisc& qdisc, QdiscRequest request) {
@@ -49,6 +52,7 @@ std::vector<std::byte> netem_message(int index, const NetemQdisc& qdisc, QdiscRe
   if (qdisc.rate > rate.rate) message.put(TCA_NETEM_RATE64, qdisc.rate);
   message.put(TCA_NETEM_LATENCY64, std::int64_t{qdisc.latency.count()});
   message.put(TCA_NETEM_JITTER64, std::int64_t{qdisc.jitter.count()});
+  if (qdisc.seed) message.put(kPrngSeed, *qdisc.seed);
   if (qdisc.jitter.count() > 0) message.put(TCA_NETEM_DELAY_DIST, distribution_table(qdisc.distribution));
   message.close(options);
   return message.bytes();

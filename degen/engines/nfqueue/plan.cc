@@ -40,7 +40,8 @@ std::vector<PacketQueue> queues_of(const ImpairmentPlan& plan) {
                       .interface = egress.interface,
                       .way = egress.way,
                       .direction = egress.direction,
-                      .limit = egress.limit});
+                      .limit = egress.limit,
+                      .seed = egress.seed});
   return queues;
 }
 

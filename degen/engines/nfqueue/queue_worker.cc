@@ -15,7 +15,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <random>
 
 #include "common/error.hh"
 #include "common/log.hh"
@@ -177,8 +176,7 @@ void QueueWorker::run() noexcept {
 }
 
 void QueueWorker::loop() {
-  // The kernel's, never the processor's own: what the kernel draws follows from a run's seed by a virtual clock.
-  Scheduler scheduler{queue_.direction, queue_.limit, std::random_device{"/dev/urandom"}()};
+  Scheduler scheduler{queue_.direction, queue_.limit, queue_.seed};
   const auto receiver = std::make_unique<Receiver>();
   std::vector<Verdict> verdicts;
   std::vector<std::byte> out;

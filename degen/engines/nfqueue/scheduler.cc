@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "degen/impairment/distribution.hh"
+#include "degen/impairment/draws.h"
 #include "degen/impairment/plan.hh"
 
 namespace longhaul::degen {
@@ -15,36 +16,34 @@ bool overtaken(const Fault& fault) {
 
 }  // namespace
 
-Scheduler::Scheduler(const Direction& direction, std::uint32_t limit, std::uint32_t seed)
+Scheduler::Scheduler(const Direction& direction, std::uint32_t limit, std::uint64_t seed)
     : direction_(direction),
       limit_(limit),
       ordered_(direction.keep_order || direction.jitter.count() == 0),
       in_order_(ordered_ && std::none_of(direction.faults.list.begin(), direction.faults.list.end(), overtaken)),
       loss_(kernel_probability(direction.loss)),
       reorder_(kernel_probability(direction.reorder)),
-      random_(seed) {
+      seed_(seed) {
   if (const auto bursts = gilbert(direction)) {
     burst_enter_ = bursts->enter;
     burst_leave_ = bursts->leave;
   }
 }
 
-bool Scheduler::chance(std::uint32_t probability) {
-  return probability > 0 && random_() <= probability;
-}
-
-bool Scheduler::lose() {
-  if (burst_leave_ == 0) return chance(loss_);
+bool Scheduler::lose(std::uint32_t random) {
+  if (burst_leave_ == 0) return degen_chance(loss_, random) != 0;
   // The state changes after the packet, so that a burst has a mean length of 1 / leave.
   const bool lost = bad_;
-  if (chance(bad_ ? burst_leave_ : burst_enter_)) bad_ = !bad_;
+  if (degen_chance(bad_ ? burst_leave_ : burst_enter_, random) != 0) bad_ = !bad_;
   return lost;
 }
 
 void Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts) {
+  const auto packet = packets_++;
+  const auto random = degen_draw(seed_, packet, DEGEN_LOSS_AND_REORDER);
   const Fault* fault = nullptr;
   if (!direction_.faults.none() && !arrival.probe) fault = direction_.faults.of(++numbered_);
-  if (lose() || (fault != nullptr && fault->kind == Fault::Kind::drop)) {
+  if (lose(static_cast<std::uint32_t>(random)) || (fault != nullptr && fault->kind == Fault::Kind::drop)) {
     ++lost_;
     verdicts.push_back({VerdictKind::drop, arrival.id});
     return;
@@ -54,7 +53,7 @@ void Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdi
     verdicts.push_back({VerdictKind::drop, arrival.id});
     return;
   }
-  if (chance(reorder_)) {
+  if (degen_chance(reorder_, static_cast<std::uint32_t>(random >> 32)) != 0) {
     verdicts.push_back({VerdictKind::accept, arrival.id});
     return;
   }
@@ -66,7 +65,8 @@ void Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdi
   }
   due += direction_.delay;
   if (direction_.jitter.count() > 0)
-    due += draw_deviation(direction_.distribution, direction_.jitter, static_cast<std::uint32_t>(random_()));
+    due += draw_deviation(direction_.distribution, direction_.jitter,
+                          static_cast<std::uint32_t>(degen_draw(seed_, packet, DEGEN_JITTER)));
   if (ordered_) due = last_due_ = std::max(due, last_due_);
   Waiting waiting{.due = due, .turn = turn_++, .id = arrival.id};
   if (in_order_) {

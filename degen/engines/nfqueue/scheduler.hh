@@ -10,7 +10,6 @@
 #include <deque>
 #include <optional>
 #include <queue>
-#include <random>
 #include <vector>
 
 #include "degen/impairment/spec.hh"
@@ -40,7 +39,7 @@ struct Verdict {
 class Scheduler {
  public:
   /// At most `limit` packets wait; more are dropped. `seed` fixes the random choices.
-  Scheduler(const Direction& direction, std::uint32_t limit, std::uint32_t seed);
+  Scheduler(const Direction& direction, std::uint32_t limit, std::uint64_t seed);
 
   /// Takes a packet; appends a verdict if there is one at once (lost, overtaking, queue full).
   void arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts);
@@ -70,8 +69,7 @@ class Scheduler {
     std::uint32_t id;
     bool operator>(const Waiting& other) const { return due != other.due ? due > other.due : turn > other.turn; }
   };
-  bool chance(std::uint32_t probability);
-  bool lose();
+  bool lose(std::uint32_t random);
 
   Direction direction_;
   std::uint32_t limit_;
@@ -91,7 +89,8 @@ class Scheduler {
   std::deque<Waiting> fifo_;                                                        // order kept
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<Waiting>> heap_;  // order free
   std::optional<Waiting> swapped_;                                                  // waits for its follower
-  std::mt19937 random_;
+  std::uint64_t seed_;
+  std::uint64_t packets_ = 0;  // that came
 };
 
 }  // namespace longhaul::degen
