@@ -12,7 +12,8 @@
 // What is drawn for a packet: 64 bits for each, of which some take half.
 enum degen_purpose {
   DEGEN_LOSS_AND_REORDER,  // low: the loss, or the change of the loss model's state; high: it skips the delay
-  DEGEN_JITTER,            // low: the place in the distribution's table
+  DEGEN_JITTER_AND_FLIP,   // low: the place in the distribution's table; high: a bit is flipped
+  DEGEN_PLACE,             // of that bit
   DEGEN_PURPOSES = 4
 };
 

@@ -46,6 +46,12 @@ std::vector<ParameterSpec> forward_axes() {
        .min = 1,
        .max = 10'000,
        .choices = {}},
+      {.name = "ecn",
+       .kind = Kind::flag,
+       .help = "packets that would be lost are marked instead (CE) where their sender knows marks (RFC 3168)",
+       .fallback = Value{0},
+       .max = 1,
+       .choices = {}},
       {.name = "rate",
        .kind = Kind::rate,
        .help = "rate of the link; unlimited adds no serialisation time",
@@ -55,6 +61,12 @@ std::vector<ParameterSpec> forward_axes() {
       {.name = "duplicate",
        .kind = Kind::fraction,
        .help = "packets that arrive twice",
+       .fallback = Value{0},
+       .max = 1'000'000,
+       .choices = {}},
+      {.name = "corrupt",
+       .kind = Kind::fraction,
+       .help = "packets in which one bit is flipped; who checks them drops them",
        .fallback = Value{0},
        .max = 1'000'000,
        .choices = {}},
@@ -135,8 +147,10 @@ Direction read_direction(const Parameters& parameters, std::string_view suffix) 
           .keep_order = read.word("jitter_order") == "kept",
           .loss = Ppm{read.number("loss")},
           .loss_burst = read.number("loss_burst"),
+          .ecn = read.number("ecn") != 0,
           .rate = BitRate{read.number("rate")},
           .duplicate = Ppm{read.number("duplicate")},
+          .corrupt = Ppm{read.number("corrupt")},
           .reorder = Ppm{read.number("reorder")},
           .faults = parse_faults(read.word("faults")).value()};  // checked by its axis
 }
@@ -170,8 +184,10 @@ void write_direction(const Direction& d, const Direction& base, const std::strin
     out.emplace("jitter_order" + suffix, std::string{d.keep_order ? "kept" : "free"});
   number("loss", d.loss.parts, base.loss.parts);
   number("loss_burst", d.loss_burst, base.loss_burst);
+  number("ecn", d.ecn ? 1 : 0, base.ecn ? 1 : 0);
   number("rate", d.rate.bits_per_second, base.rate.bits_per_second);
   number("duplicate", d.duplicate.parts, base.duplicate.parts);
+  number("corrupt", d.corrupt.parts, base.corrupt.parts);
   number("reorder", d.reorder.parts, base.reorder.parts);
   if (d.faults != base.faults) out.emplace("faults" + suffix, to_text(d.faults));
 }

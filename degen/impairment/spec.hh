@@ -29,8 +29,10 @@ struct Direction {
   bool keep_order = true;  ///< jitter never lets a packet overtake an earlier one
   Ppm loss;
   std::int64_t loss_burst = 1;  ///< mean number of packets lost in a row (Gilbert model); 1: independent losses
+  bool ecn = false;             ///< what would be lost is marked, if its sender knows marks (RFC 3168)
   BitRate rate;                 ///< serialisation rate of the link; 0: unlimited
   Ppm duplicate;
+  Ppm corrupt;    ///< share of packets in which one bit is flipped
   Ppm reorder;    ///< share of packets that skip the delay and so overtake those before them
   Faults faults;  ///< of single packets
 
@@ -38,10 +40,14 @@ struct Direction {
   /// Nothing is asked of this direction.
   bool none() const {
     return delay.count() == 0 && jitter.count() == 0 && loss.parts == 0 && rate.bits_per_second == 0 &&
-           duplicate.parts == 0 && reorder.parts == 0 && faults.none();
+           duplicate.parts == 0 && corrupt.parts == 0 && reorder.parts == 0 && faults.none();
   }
   /// Something of it is drawn at random.
-  bool random() const { return jitter.count() > 0 || loss.parts > 0 || duplicate.parts > 0 || reorder.parts > 0; }
+  bool random() const {
+    return jitter.count() > 0 || loses() || duplicate.parts > 0 || corrupt.parts > 0 || reorder.parts > 0;
+  }
+  /// Packets are lost at random.
+  bool loses() const { return loss.parts > 0; }
   /// The longest that a packet can be held on purpose, without queueing for the rate.
   Nanoseconds longest() const;
 };
@@ -55,7 +61,8 @@ struct Impairment {
   const Direction& way(Way way) const { return way == Way::forward ? forward : back; }
 };
 
-/// delay, jitter, distribution, jitter_order, loss, loss_burst, rate, duplicate, reorder, faults, and each with
+/// delay, jitter, distribution, jitter_order, loss, loss_burst, ecn, rate, duplicate, corrupt, reorder, faults, and
+/// each with
 /// `_back`. An absent `_back` axis is as forward (so it has no default of its own).
 const std::vector<ParameterSpec>& impairment_axes();
 

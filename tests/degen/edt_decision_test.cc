@@ -31,8 +31,9 @@ class Link {
  public:
   explicit Link(const Direction& direction, std::uint64_t seed = 7)
       : terms_(edt::terms_of(link_for(direction), {}, seed)) {}
-  edt_decision arrive(std::uint64_t time, std::uint32_t bytes = 1514) {
-    return edt_decide(&terms_, &state_, time, bytes);
+  edt_decision arrive(std::uint64_t time, std::uint32_t bytes = 1514, bool ecn_capable = false) {
+    const edt_packet packet{.arrival = time, .bytes = bytes, .ecn_capable = ecn_capable ? 1U : 0U};
+    return edt_decide(&terms_, &state_, &packet);
   }
   /// As many packets, so far apart; when each leaves, by number. Those that are lost are missing.
   std::map<int, std::uint64_t> send(int count, std::uint64_t apart, std::uint32_t bytes = 1514) {
@@ -77,6 +78,25 @@ TEST(EdtDecision, TheSameSeedLosesTheSamePackets) {
   for (const auto& [i, due] : first) early.push_back(i);
   for (const auto& [i, due] : Link{direction, 1}.send(1000, 77'000)) late.push_back(i);
   EXPECT_EQ(early, late);
+}
+
+TEST(EdtDecision, WhatWouldBeLostIsMarkedWhereItCanBe) {
+  const Direction direction{.delay = 1ms, .loss = {100'000}};
+  auto marking = direction;
+  marking.ecn = true;
+  Link losing{direction}, link{marking}, deaf{marking};
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    const auto at = kStart + i * 1000;
+    const auto lost = losing.arrive(at, 1514, true).fate == EDT_LOSE;  // nobody asked for marks
+    const auto marked = link.arrive(at, 1514, true);
+    EXPECT_EQ(marked.fate, EDT_PASS);
+    EXPECT_EQ(marked.mark, lost ? 1U : 0U);
+    EXPECT_EQ(marked.due, at + kMillisecond);
+    EXPECT_EQ(deaf.arrive(at).fate, lost ? EDT_LOSE : EDT_PASS);
+  }
+  EXPECT_EQ(link.state().marked, losing.state().lost);
+  EXPECT_EQ(link.state().lost, 0u);
+  EXPECT_EQ(deaf.state().lost, losing.state().lost);
 }
 
 TEST(EdtDecision, NothingAndEverythingAreCertain) {

@@ -82,6 +82,10 @@ TEST(ImpairmentPlan, NetemParameters) {
   EXPECT_EQ(qdisc.reorder, 0x40000000u);
   EXPECT_EQ(qdisc.rate, 1'000'000u);
   EXPECT_FALSE(qdisc.bursts);
+  EXPECT_FALSE(qdisc.ecn);
+  EXPECT_EQ(qdisc.corrupt, 0u);
+  EXPECT_EQ(qdiscs_of({{"corrupt", 500'000}})[0].corrupt, 0x80000000u);
+  EXPECT_TRUE(qdiscs_of({{"loss", 1}, {"ecn", 1}})[0].ecn);
 }
 
 TEST(ImpairmentPlan, EveryInterfaceDrawsByItselfAndEachWayWhateverTheOtherDoes) {
@@ -205,6 +209,8 @@ TEST(ImpairmentPlan, EdtTerms) {
   EXPECT_EQ(bursts.burst_leave, 0x40000000u);
   EXPECT_FALSE(bursts.delay_only);
   EXPECT_TRUE(edt::terms_of(links_of({{"delay", 1'000}})[0], {}, 1).delay_only);
+  EXPECT_FALSE(bursts.ecn);
+  EXPECT_TRUE(edt::terms_of(links_of({{"loss", 100}, {"ecn", 1}})[0], {}, 1).ecn);
 }
 
 TEST(ImpairmentPlan, FqHoldsWhatIsAskedOfEdt) {
@@ -236,6 +242,11 @@ TEST(ImpairmentPlan, RefusesWhatAnEngineCannotDoByName) {
               testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("nfqueue")));
   EXPECT_THAT(check_engine(duplicate, "edt").error().message,
               testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("edt"), HasSubstr("use engine netem")));
+  const auto flips = make_impairment({{"corrupt", 10}}).value();
+  EXPECT_TRUE(check_engine(flips, "netem"));
+  EXPECT_TRUE(check_engine(flips, "nfqueue"));
+  EXPECT_THAT(check_engine(flips, "edt").error().message,
+              testing::AllOf(HasSubstr("corrupt"), HasSubstr("edt"), HasSubstr("use engine netem or nfqueue")));
   const auto slow = make_impairment({{"rate", 19'000}}).value();
   EXPECT_TRUE(check_engine(slow, "netem"));
   EXPECT_THAT(check_engine(slow, "edt").error().message,

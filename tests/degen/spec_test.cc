@@ -48,8 +48,10 @@ TEST(Spec, ReadsEveryAxis) {
                                            {"jitter_order", "free"},
                                            {"loss", 5000},
                                            {"loss_burst", 4},
+                                           {"ecn", 1},
                                            {"rate", 100'000'000},
                                            {"duplicate", 10},
+                                           {"corrupt", 30},
                                            {"reorder", 20}})
                               .value();
   const Direction expected{.delay = 20ms,
@@ -58,8 +60,10 @@ TEST(Spec, ReadsEveryAxis) {
                            .keep_order = false,
                            .loss = {5000},
                            .loss_burst = 4,
+                           .ecn = true,
                            .rate = {100'000'000},
                            .duplicate = {10},
+                           .corrupt = {30},
                            .reorder = {20}};
   EXPECT_EQ(impairment.forward, expected);
   EXPECT_EQ(impairment.back, expected);
@@ -86,7 +90,8 @@ TEST(Spec, ParametersAreTheShortestThatReadBack) {
   for (const Parameters& parameters :
        {Parameters{{"delay", 5000}, {"delay_back", 0}},
         Parameters{{"delay_back", 7000}, {"jitter_back", 1000}, {"distribution_back", "normal"}},
-        Parameters{{"loss", 10}, {"loss_burst", 3}, {"loss_burst_back", 1}}}) {
+        Parameters{{"loss", 10}, {"loss_burst", 3}, {"loss_burst_back", 1}},
+        Parameters{{"loss", 10}, {"ecn", 1}, {"ecn_back", 0}, {"corrupt", 5}, {"corrupt_back", 6}}}) {
     const auto impairment = make_impairment(parameters).value();
     EXPECT_EQ(to_parameters(impairment), parameters);
     EXPECT_EQ(make_impairment(to_parameters(impairment)).value(), impairment);

@@ -29,6 +29,7 @@ struct edt_terms {
   __u32 keep_order;                // no packet leaves before an earlier one, but for those that skip the delay
   __u32 delay_only;                // nothing but the delay is asked: no state is needed, so no lock
   __u32 flow;                      // of fq, an even number: for packets in order
+  __u32 ecn;                       // what would be lost is marked where it can be
   __u32 origins;                   // of the next
   __u32 origin[EDT_MOST_ORIGINS];  // interfaces by which the packets came in, by index
   __s16 table[EDT_TABLE_SIZE];
@@ -40,6 +41,7 @@ struct edt_state {
   __u64 link_free;  // when the link has sent all that wait for it
   __u64 last_due;
   __u64 lost;        // asked losses
+  __u64 marked;      // that would have been lost
   __u64 overflowed;  // found the queue of the link full
   __u64 bad;         // state of the Gilbert model
 };
@@ -53,10 +55,18 @@ struct edt_link {
 
 enum edt_fate { EDT_PASS, EDT_LOSE, EDT_OVERFLOW };
 
+struct edt_packet {
+  __u64 arrival;
+  __u32 bytes;        // on the link; matters with a rate only
+  __u32 ecn_capable;  // its sender knows marks; matters with losses only
+};
+
 struct edt_decision {
   __u64 due;
   enum edt_fate fate;
   __u32 flow;
+  __u32 mark;  // congestion experienced
+  __u32 unused;
 };
 
 // fq lets no packet of a flow go before one that it has put off already, so who overtakes needs a flow of its own:
@@ -83,26 +93,29 @@ DEGEN_INLINE __u64 edt_jittered(const struct edt_terms* terms, __u64 due, __u64 
   return due < earliest + size ? earliest : due - size;
 }
 
-// Of a packet of `bytes` on the link that arrived at `arrival`. Where more than the delay is asked, the caller sees to
-// it that one packet is decided on at a time.
-DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct edt_state* state, __u64 arrival,
-                                          __u32 bytes) {
-  struct edt_decision decision = {arrival + terms->delay, EDT_PASS, terms->flow};
+// Where more than the delay is asked, the caller sees to it that one packet is decided on at a time.
+DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct edt_state* state,
+                                            const struct edt_packet* packet) {
+  const __u64 arrival = packet->arrival;
+  struct edt_decision decision = {arrival + terms->delay, EDT_PASS, terms->flow, 0, 0};
   __u64 link_free = 0;
   __u64 random;
   if (terms->delay_only) return decision;
 
   random = degen_draw(terms->seed, state->packets, DEGEN_LOSS_AND_REORDER);
   if (edt_lose(terms, state, (__u32)random)) {
-    state->packets++;
-    state->lost++;
-    decision.fate = EDT_LOSE;
-    return decision;
+    if (!terms->ecn || !packet->ecn_capable) {
+      state->packets++;
+      state->lost++;
+      decision.fate = EDT_LOSE;
+      return decision;
+    }
+    decision.mark = 1;
   }
   if (terms->rate > 0) {
     // On the link one after the other; then the delay of the distance, for each on its own.
     link_free =
-        (state->link_free > arrival ? state->link_free : arrival) + (__u64)bytes * 8 * EDT_NS_PER_SECOND / terms->rate;
+        (state->link_free > arrival ? state->link_free : arrival) + (__u64)packet->bytes * 8 * EDT_NS_PER_SECOND / terms->rate;
     if (link_free - arrival > terms->patience) {
       state->packets++;
       state->overflowed++;
@@ -110,6 +123,7 @@ DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struc
       return decision;
     }
   }
+  state->marked += decision.mark;
   if (degen_chance(terms->reorder, (__u32)(random >> 32))) {
     state->packets++;
     decision.due = arrival;
@@ -121,7 +135,7 @@ DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struc
     decision.due = link_free + terms->delay;
   }
   if (terms->jitter > 0)
-    decision.due = edt_jittered(terms, decision.due, arrival, (__u32)degen_draw(terms->seed, state->packets, DEGEN_JITTER));
+    decision.due = edt_jittered(terms, decision.due, arrival, (__u32)degen_draw(terms->seed, state->packets, DEGEN_JITTER_AND_FLIP));
   if (terms->keep_order) {
     if (decision.due < state->last_due) decision.due = state->last_due;
     state->last_due = decision.due;

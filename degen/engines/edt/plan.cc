@@ -53,6 +53,11 @@ Result<void> check(const Impairment& impairment) {
     const auto suffix = suffix_of(way);
     if (direction.duplicate.parts > 0)
       return refuse("duplicate{}: engine edt decides on packets, it cannot make any; use engine netem", suffix);
+    if (direction.corrupt.parts > 0)
+      return refuse(
+          "corrupt{}: engine edt cannot: where the checksum is left to a network interface it would be made of the "
+          "flipped bit; use engine netem or nfqueue",
+          suffix);
     if (!direction.faults.none())
       return refuse("faults{}: engine edt does not number packets; use engine nfqueue", suffix);
     if (direction.rate.bits_per_second > 0 && direction.rate.bits_per_second < kSlowest.bits_per_second)
@@ -109,6 +114,7 @@ edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, 
   terms.keep_order = overtaking(direction) ? 0 : 1;
   terms.delay_only = direction.jitter.count() == 0 && direction.rate.bits_per_second == 0 &&
                      direction.loss.parts == 0 && direction.reorder.parts == 0;
+  terms.ecn = direction.ecn ? 1 : 0;
   terms.flow = (generation << 1) & EDT_FLOW_MASK;
   terms.origins = static_cast<std::uint32_t>(std::min(origins.size(), std::size_t{EDT_MOST_ORIGINS}));
   std::copy_n(origins.begin(), terms.origins, terms.origin);

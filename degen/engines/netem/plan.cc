@@ -19,6 +19,8 @@ NetemQdisc qdisc_of(const Egress& egress) {
   qdisc.limit = egress.limit;
   qdisc.bursts = gilbert(direction);
   if (!qdisc.bursts) qdisc.loss = kernel_probability(direction.loss);
+  qdisc.ecn = direction.ecn;
+  qdisc.corrupt = kernel_probability(direction.corrupt);
   qdisc.duplicate = kernel_probability(direction.duplicate);
   qdisc.reorder = kernel_probability(direction.reorder);
   qdisc.rate = static_cast<std::uint64_t>(direction.rate.bits_per_second) / 8;

@@ -15,7 +15,9 @@ struct NetemQdisc {
   std::uint32_t limit = 0;        ///< packets
   std::uint32_t loss = 0;         ///< of 2^32 - 1, as all probabilities here
   std::optional<Gilbert> bursts;  ///< in place of `loss`
+  bool ecn = false;
   std::uint32_t duplicate = 0;
+  std::uint32_t corrupt = 0;
   std::uint32_t reorder = 0;
   std::uint64_t rate = 0;                  ///< bytes/s; 0: none
   std::optional<std::uint64_t> seed = {};  ///< empty: the kernel draws one

@@ -38,7 +38,8 @@ std::vector<std::byte> netem_message(int index, const NetemQdisc& qdisc, QdiscRe
   message.append(qopt);
   message.put(TCA_NETEM_CORR, tc_netem_corr{});
   message.put(TCA_NETEM_REORDER, tc_netem_reorder{.probability = qdisc.reorder, .correlation = 0});
-  message.put(TCA_NETEM_CORRUPT, tc_netem_corrupt{});
+  message.put(TCA_NETEM_CORRUPT, tc_netem_corrupt{.probability = qdisc.corrupt, .correlation = 0});
+  message.put(TCA_NETEM_ECN, std::uint32_t{qdisc.ecn ? 1U : 0U});
   if (qdisc.bursts) {
     auto* loss = message.open(TCA_NETEM_LOSS);
     // h is 1 minus the loss in the bad state, k1 the loss in the good one: simple Gilbert.

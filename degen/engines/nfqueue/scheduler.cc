@@ -22,6 +22,7 @@ Scheduler::Scheduler(const Direction& direction, std::uint32_t limit, std::uint6
       ordered_(direction.keep_order || direction.jitter.count() == 0),
       in_order_(ordered_ && std::none_of(direction.faults.list.begin(), direction.faults.list.end(), overtaken)),
       loss_(kernel_probability(direction.loss)),
+      corrupt_(kernel_probability(direction.corrupt)),
       reorder_(kernel_probability(direction.reorder)),
       seed_(seed) {
   if (const auto bursts = gilbert(direction)) {
@@ -38,24 +39,31 @@ bool Scheduler::lose(std::uint32_t random) {
   return lost;
 }
 
-void Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts) {
+Rewrite Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts) {
   const auto packet = packets_++;
   const auto random = degen_draw(seed_, packet, DEGEN_LOSS_AND_REORDER);
   const Fault* fault = nullptr;
   if (!direction_.faults.none() && !arrival.probe) fault = direction_.faults.of(++numbered_);
-  if (lose(static_cast<std::uint32_t>(random)) || (fault != nullptr && fault->kind == Fault::Kind::drop)) {
+  const bool hit = lose(static_cast<std::uint32_t>(random));
+  Rewrite change{.mark = hit && direction_.ecn && arrival.ecn_capable, .flip = {}};
+  if ((hit && !change.mark) || (fault != nullptr && fault->kind == Fault::Kind::drop)) {
     ++lost_;
     verdicts.push_back({VerdictKind::drop, arrival.id});
-    return;
+    return {};
   }
   if (waiting() >= limit_) {
     ++overflowed_;
     verdicts.push_back({VerdictKind::drop, arrival.id});
-    return;
+    return {};
   }
+  const auto further = degen_draw(seed_, packet, DEGEN_JITTER_AND_FLIP);
+  if (degen_chance(corrupt_, static_cast<std::uint32_t>(further >> 32)) != 0)
+    change.flip = degen_draw(seed_, packet, DEGEN_PLACE);
+  marked_ += change.mark ? 1 : 0;
+  corrupted_ += change.flip ? 1 : 0;
   if (degen_chance(reorder_, static_cast<std::uint32_t>(random >> 32)) != 0) {
     verdicts.push_back({VerdictKind::accept, arrival.id});
-    return;
+    return change;
   }
   auto due = arrival.time;
   if (direction_.rate.bits_per_second > 0) {
@@ -65,25 +73,28 @@ void Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdi
   }
   due += direction_.delay;
   if (direction_.jitter.count() > 0)
-    due += draw_deviation(direction_.distribution, direction_.jitter,
-                          static_cast<std::uint32_t>(degen_draw(seed_, packet, DEGEN_JITTER)));
+    due += draw_deviation(direction_.distribution, direction_.jitter, static_cast<std::uint32_t>(further));
   if (ordered_) due = last_due_ = std::max(due, last_due_);
-  Waiting waiting{.due = due, .turn = turn_++, .id = arrival.id};
+  Waiting waiting{.due = due, .turn = turn_++, .id = arrival.id, .changed = change.any()};
   if (in_order_) {
     fifo_.push_back(waiting);
-    return;
+    return change;
   }
   if (fault != nullptr && fault->kind == Fault::Kind::delay) waiting.due += fault->by;
   const bool waits = fault != nullptr && fault->kind == Fault::Kind::swap;
   if (!waits) heap_.push(waiting);
   // A probe is nobody's follower.
   if (swapped_ && !arrival.probe) {
-    heap_.push({.due = std::max(waiting.due, swapped_->due - kSwapPatience), .turn = turn_++, .id = swapped_->id});
+    heap_.push({.due = std::max(waiting.due, swapped_->due - kSwapPatience),
+                .turn = turn_++,
+                .id = swapped_->id,
+                .changed = swapped_->changed});
     swapped_.reset();
   }
-  if (!waits) return;
+  if (!waits) return change;
   waiting.due += kSwapPatience;
   swapped_ = waiting;
+  return change;
 }
 
 std::optional<Nanoseconds> Scheduler::next() const {
@@ -97,11 +108,20 @@ std::optional<Nanoseconds> Scheduler::next() const {
 
 void Scheduler::release(Nanoseconds now, std::vector<Verdict>& verdicts) {
   std::optional<std::uint32_t> through;
+  const auto let_go = [&] {
+    if (through) verdicts.push_back({VerdictKind::accept_through, *through});
+    through.reset();
+  };
   while (!fifo_.empty() && fifo_.front().due <= now) {
-    through = fifo_.front().id;
+    if (fifo_.front().changed) {
+      let_go();
+      verdicts.push_back({VerdictKind::accept, fifo_.front().id});
+    } else {
+      through = fifo_.front().id;
+    }
     fifo_.pop_front();
   }
-  if (through) verdicts.push_back({VerdictKind::accept_through, *through});
+  let_go();
   while (!heap_.empty() && heap_.top().due <= now) {
     verdicts.push_back({VerdictKind::accept, heap_.top().id});
     heap_.pop();

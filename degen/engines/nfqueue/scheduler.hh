@@ -12,6 +12,7 @@
 #include <queue>
 #include <vector>
 
+#include "degen/engines/nfqueue/rewrite.hh"
 #include "degen/impairment/spec.hh"
 
 namespace longhaul::degen {
@@ -19,9 +20,10 @@ namespace longhaul::degen {
 /// A packet that the kernel queued. Ids ascend in the order of arrival (and wrap).
 struct PacketArrival {
   std::uint32_t id = 0;
-  Nanoseconds time{0};      ///< when it arrived at the router, on the clock of release()
-  std::uint32_t bytes = 0;  ///< on the link; matters with a rate only
-  bool probe = false;       ///< of degen's own: it has no number, and no fault of single packets
+  Nanoseconds time{0};       ///< when it arrived at the router, on the clock of release()
+  std::uint32_t bytes = 0;   ///< on the link; matters with a rate only
+  bool ecn_capable = false;  ///< its sender knows marks; matters with losses only
+  bool probe = false;        ///< of degen's own: it has no number, and no fault of single packets
 };
 
 enum class VerdictKind {
@@ -41,8 +43,9 @@ class Scheduler {
   /// At most `limit` packets wait; more are dropped. `seed` fixes the random choices.
   Scheduler(const Direction& direction, std::uint32_t limit, std::uint64_t seed);
 
-  /// Takes a packet; appends a verdict if there is one at once (lost, overtaking, queue full).
-  void arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts);
+  /// Takes a packet; appends a verdict if there is one at once (lost, overtaking, queue full). What it returns is to be
+  /// done to the packet before it leaves: its verdict is one of its own, to be given with the changed bytes.
+  Rewrite arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts);
 
   /// When the next packet is due; empty when none waits.
   std::optional<Nanoseconds> next() const;
@@ -55,6 +58,8 @@ class Scheduler {
 
   std::size_t waiting() const { return fifo_.size() + heap_.size() + (swapped_ ? 1 : 0); }
   std::uint64_t lost() const { return lost_; }
+  std::uint64_t marked() const { return marked_; }
+  std::uint64_t corrupted() const { return corrupted_; }
   std::uint64_t overflowed() const { return overflowed_; }
   /// Packets that have a number.
   std::uint32_t numbered() const { return numbered_; }
@@ -67,6 +72,7 @@ class Scheduler {
     Nanoseconds due;
     std::uint64_t turn;  // keeps equal times in order
     std::uint32_t id;
+    bool changed = false;
     bool operator>(const Waiting& other) const { return due != other.due ? due > other.due : turn > other.turn; }
   };
   bool lose(std::uint32_t random);
@@ -78,12 +84,15 @@ class Scheduler {
   std::uint32_t loss_;
   std::uint32_t burst_enter_ = 0;
   std::uint32_t burst_leave_ = 0;
+  std::uint32_t corrupt_;
   std::uint32_t reorder_;
   bool bad_ = false;  // state of the Gilbert model
   Nanoseconds link_free_{0};
   Nanoseconds last_due_{0};
   std::uint64_t turn_ = 0;
   std::uint64_t lost_ = 0;
+  std::uint64_t marked_ = 0;
+  std::uint64_t corrupted_ = 0;
   std::uint64_t overflowed_ = 0;
   std::uint32_t numbered_ = 0;
   std::deque<Waiting> fifo_;                                                        // order kept
