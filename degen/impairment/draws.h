@@ -14,7 +14,8 @@ enum degen_purpose {
   DEGEN_LOSS_AND_REORDER,  // low: the loss, or the change of the loss model's state; high: it skips the delay
   DEGEN_JITTER_AND_FLIP,   // low: the place in the distribution's table; high: a bit is flipped
   DEGEN_PLACE,             // of that bit
-  DEGEN_PURPOSES = 4
+  DEGEN_LOSS_IN_STATE,     // low: the loss, where the loss model has states
+  DEGEN_PURPOSES
 };
 
 // Mixes a number into one that looks random: the finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
@@ -29,9 +30,9 @@ DEGEN_INLINE __u64 degen_draw(__u64 seed, __u64 packet, __u64 purpose) {
   return degen_mix(seed + (DEGEN_PURPOSES * packet + purpose + 1) * 0x9e3779b97f4a7c15ULL);
 }
 
-// Of a share of 2^32 - 1.
-DEGEN_INLINE int degen_chance(__u32 probability, __u32 random) {
-  return probability > 0 && random <= probability;
+// Of a share of 2^32 - 1, by the low 32 bits of a draw.
+DEGEN_INLINE int degen_chance(__u64 probability, __u64 random) {
+  return probability > 0 && (random & 0xffffffff) <= probability;
 }
 
 #endif

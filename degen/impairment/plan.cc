@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "degen/impairment/draws.h"
 
 namespace longhaul::degen {
 namespace {
-
-constexpr std::uint32_t kCertain = std::numeric_limits<std::uint32_t>::max();
 
 std::int64_t packets(BitRate rate, Nanoseconds time, std::int64_t mtu) {
   return (bytes_in_flight(rate, time).count + mtu - 1) / mtu;
@@ -29,7 +26,12 @@ std::uint32_t ImpairmentPlan::limit(Way way) const {
   return most;
 }
 
-std::optional<Gilbert> gilbert(const Direction& direction) {
+std::optional<LossModel> loss_model(const Direction& direction) {
+  if (!direction.ge.none())
+    return LossModel{.enter = kernel_probability(direction.ge.enter),
+                     .leave = kernel_probability(direction.ge.leave),
+                     .loss_bad = kernel_probability(direction.ge.loss_bad),
+                     .loss_good = kernel_probability(direction.ge.loss_good)};
   if (direction.loss_burst <= 1 || direction.loss.parts == 0) return {};
   // Stationary loss p / (p + r) with mean burst 1 / r.
   const double loss = static_cast<double>(direction.loss.parts) / 1e6;
@@ -38,7 +40,7 @@ std::optional<Gilbert> gilbert(const Direction& direction) {
   const auto scaled = [](double p) {
     return static_cast<std::uint32_t>(std::llround(p * static_cast<double>(kCertain)));
   };
-  return Gilbert{.enter = scaled(enter), .leave = scaled(leave)};
+  return LossModel{.enter = scaled(enter), .leave = scaled(leave)};
 }
 
 std::uint32_t kernel_probability(Ppm share) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,11 +42,16 @@ struct Seed {
   bool operator==(const Seed&) const = default;
 };
 
-/// Losses in bursts: a state in which all packets are lost and one in which none is. Probabilities of 2^32 - 1.
-struct Gilbert {
-  std::uint32_t enter = 0;  ///< good -> bad, a packet
-  std::uint32_t leave = 0;  ///< bad -> good
-  bool operator==(const Gilbert&) const = default;
+inline constexpr std::uint32_t kCertain = std::numeric_limits<std::uint32_t>::max();
+
+/// Losses by a model of two states, in the kernel's probabilities (of kCertain). A packet is lost by the state that it
+/// finds; the state changes after it.
+struct LossModel {
+  std::uint32_t enter = 0;            ///< good -> bad, a packet
+  std::uint32_t leave = 0;            ///< bad -> good; never 0
+  std::uint32_t loss_bad = kCertain;  ///< in the bad state
+  std::uint32_t loss_good = 0;        ///< in the good state
+  bool operator==(const LossModel&) const = default;
 };
 
 /// An interface by which impaired packets leave the router.
@@ -92,8 +98,10 @@ inline constexpr std::uint32_t kMinQueue = 128;
 /// 10 Gbit/s for 1.2 s at MTU 1500; about 2 GiB of memory when it is really full.
 inline constexpr std::uint32_t kMaxQueue = 1U << 20;
 
-/// The loss model of a direction whose losses come in bursts; empty where they are independent or absent.
-std::optional<Gilbert> gilbert(const Direction& direction);
+/// The loss model of a direction: Gilbert-Elliott's as asked (ge_*), or Gilbert's simple one where losses come in
+/// bursts (loss_burst: all packets of the bad state are lost, none of the good one); empty where losses are independent
+/// or absent.
+std::optional<LossModel> loss_model(const Direction& direction);
 
 /// A share of a million as the kernel's share of 2^32 - 1, rounded.
 std::uint32_t kernel_probability(Ppm share);

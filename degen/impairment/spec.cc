@@ -46,6 +46,31 @@ std::vector<ParameterSpec> forward_axes() {
        .min = 1,
        .max = 10'000,
        .choices = {}},
+      {.name = "ge_enter",
+       .kind = Kind::fraction,
+       .help = "Gilbert-Elliott losses, in place of 'loss': packets after which the good state turns bad (p)",
+       .fallback = Value{0},
+       .max = 1'000'000,
+       .choices = {}},
+      {.name = "ge_leave",
+       .kind = Kind::fraction,
+       .help = "packets after which the bad state turns good (r); its mean length is 1 / ge_leave packets",
+       .fallback = Value{1'000'000},
+       .min = 1,
+       .max = 1'000'000,
+       .choices = {}},
+      {.name = "ge_loss_bad",
+       .kind = Kind::fraction,
+       .help = "packets lost in the bad state (1-h)",
+       .fallback = Value{1'000'000},
+       .max = 1'000'000,
+       .choices = {}},
+      {.name = "ge_loss_good",
+       .kind = Kind::fraction,
+       .help = "packets lost in the good state (1-k)",
+       .fallback = Value{0},
+       .max = 1'000'000,
+       .choices = {}},
       {.name = "ecn",
        .kind = Kind::flag,
        .help = "packets that would be lost are marked instead (CE) where their sender knows marks (RFC 3168)",
@@ -147,6 +172,10 @@ Direction read_direction(const Parameters& parameters, std::string_view suffix) 
           .keep_order = read.word("jitter_order") == "kept",
           .loss = Ppm{read.number("loss")},
           .loss_burst = read.number("loss_burst"),
+          .ge = {.enter = Ppm{read.number("ge_enter")},
+                 .leave = Ppm{read.number("ge_leave")},
+                 .loss_bad = Ppm{read.number("ge_loss_bad")},
+                 .loss_good = Ppm{read.number("ge_loss_good")}},
           .ecn = read.number("ecn") != 0,
           .rate = BitRate{read.number("rate")},
           .duplicate = Ppm{read.number("duplicate")},
@@ -164,6 +193,9 @@ Result<void> check_direction(const Direction& d, std::string_view suffix) {
   if (d.reorder.parts > 0 && d.delay.count() == 0)
     return refuse("reorder{}: {} without delay{}: a packet can overtake only those that are held", suffix,
                   format_quantity(Kind::fraction, d.reorder.parts), suffix);
+  if (d.loss.parts > 0 && !d.ge.none())
+    return refuse("loss{0}: {1} beside ge_enter{0} or ge_loss_good{0}: packets are lost by one model; leave out either",
+                  suffix, format_quantity(Kind::fraction, d.loss.parts));
   // The Gilbert model enters its bad state with p = loss / (burst x (1 - loss)), a probability.
   if (d.loss_burst > 1 && d.loss.parts > 0 && d.loss.parts > d.loss_burst * (1'000'000 - d.loss.parts))
     return refuse("loss{}: {} cannot be reached with bursts of {}: at most {}", suffix,
@@ -184,6 +216,10 @@ void write_direction(const Direction& d, const Direction& base, const std::strin
     out.emplace("jitter_order" + suffix, std::string{d.keep_order ? "kept" : "free"});
   number("loss", d.loss.parts, base.loss.parts);
   number("loss_burst", d.loss_burst, base.loss_burst);
+  number("ge_enter", d.ge.enter.parts, base.ge.enter.parts);
+  number("ge_leave", d.ge.leave.parts, base.ge.leave.parts);
+  number("ge_loss_bad", d.ge.loss_bad.parts, base.ge.loss_bad.parts);
+  number("ge_loss_good", d.ge.loss_good.parts, base.ge.loss_good.parts);
   number("ecn", d.ecn ? 1 : 0, base.ecn ? 1 : 0);
   number("rate", d.rate.bits_per_second, base.rate.bits_per_second);
   number("duplicate", d.duplicate.parts, base.duplicate.parts);

@@ -132,14 +132,36 @@ TEST(ImpairmentPlan, JitterThatKeepsOrderNeedsARateInNetem) {
 }
 
 TEST(ImpairmentPlan, BurstsOfLossesKeepTheirMean) {
-  const auto bursts = gilbert({.loss = {100'000}, .loss_burst = 4});
+  const auto bursts = loss_model({.loss = {100'000}, .loss_burst = 4});
   ASSERT_TRUE(bursts);
   const double enter = bursts->enter / 4294967295.0;
   const double leave = bursts->leave / 4294967295.0;
   EXPECT_NEAR(1 / leave, 4, 1e-6);
   EXPECT_NEAR(enter / (enter + leave), 0.1, 1e-6);
   EXPECT_EQ(qdiscs_of({{"loss", 100'000}, {"loss_burst", 4}})[0].loss, 0u);
-  EXPECT_FALSE(gilbert({.loss = {0}, .loss_burst = 4}));
+  EXPECT_FALSE(loss_model({.loss = {0}, .loss_burst = 4}));
+}
+
+TEST(ImpairmentPlan, GilbertElliottIsAskedOfEveryEngineAsItIs) {
+  const Parameters parameters{
+      {"ge_enter", 10'000}, {"ge_leave", 250'000}, {"ge_loss_bad", 500'000}, {"ge_loss_good", 1000}};
+  const LossModel model{.enter = kernel_probability({10'000}),
+                        .leave = 0x40000000,
+                        .loss_bad = 0x80000000,
+                        .loss_good = kernel_probability({1000})};
+  const auto qdisc = qdiscs_of(parameters)[0];
+  EXPECT_EQ(qdisc.bursts, model);
+  EXPECT_EQ(qdisc.loss, 0u);
+  const auto terms = edt::terms_of(edt::links_of(plan_of(parameters, "edt"))[0], {}, 1);
+  EXPECT_EQ(terms.enter, model.enter);
+  EXPECT_EQ(terms.leave, model.leave);
+  EXPECT_EQ(terms.loss_bad, model.loss_bad);
+  EXPECT_EQ(terms.loss_good, model.loss_good);
+  EXPECT_FALSE(terms.delay_only);
+  // Gilbert's simple model is the one whose states lose all and nothing.
+  const auto simple = loss_model({.loss = {100'000}, .loss_burst = 4}).value();
+  EXPECT_EQ(simple.loss_bad, kCertain);
+  EXPECT_EQ(simple.loss_good, 0u);
 }
 
 TEST(ImpairmentPlan, KernelProbabilityIsExactAtItsEnds) {
@@ -206,7 +228,7 @@ TEST(ImpairmentPlan, EdtTerms) {
   EXPECT_TRUE(terms.keep_order);
   const auto bursts = edt::terms_of(links_of({{"loss", 100'000}, {"loss_burst", 4}})[0], {}, 1);
   EXPECT_EQ(bursts.loss, 0u);
-  EXPECT_EQ(bursts.burst_leave, 0x40000000u);
+  EXPECT_EQ(bursts.leave, 0x40000000u);
   EXPECT_FALSE(bursts.delay_only);
   EXPECT_TRUE(edt::terms_of(links_of({{"delay", 1'000}})[0], {}, 1).delay_only);
   EXPECT_FALSE(bursts.ecn);

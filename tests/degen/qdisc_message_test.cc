@@ -39,7 +39,7 @@ TEST(QdiscMessage, EverythingElse) {
                                    {.interface = "rb0",
                                     .latency = 10s,
                                     .limit = 1000,
-                                    .bursts = Gilbert{.enter = 0x01020304, .leave = 0x05060708},
+                                    .bursts = LossModel{.enter = 0x01020304, .leave = 0x05060708},
                                     .ecn = true,
                                     .duplicate = 0x11111111,
                                     .corrupt = 0x33333333,
@@ -60,6 +60,15 @@ TEST(QdiscMessage, EverythingElse) {
             "00000000 00000000 0c000800 00743ba4\n"  // RATE64
             "0b000000 0c000a00 00e40b54 02000000\n"
             "0c000b00 00000000 00000000 ");
+}
+
+TEST(QdiscMessage, GilbertElliottByItsFourProbabilities) {
+  const NetemQdisc qdisc{.interface = "rb0",
+                         .limit = 10,
+                         .bursts = LossModel{.enter = 1, .leave = 2, .loss_bad = 0xfffffffc, .loss_good = 4}};
+  // LOSS { GE { p, r, h, k1 } }: h is what the bad state lets pass.
+  EXPECT_THAT(hex(netem_message(5, qdisc, QdiscRequest::create)),
+              testing::ContainsRegex("14000200[ \n]01000000[ \n]02000000[ \n]03000000[ \n]04000000"));
 }
 
 TEST(QdiscMessage, ASeedIsNamedWhereThereIsOne) {

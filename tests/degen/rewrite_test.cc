@@ -15,7 +15,7 @@ std::vector<std::byte> bytes(std::initializer_list<unsigned> values) {
   return out;
 }
 
-// The IPv4 header of RFC 1071's descendants: right when all its words add up to 0xffff.
+// Of an IPv4 header's words, as RFC 1071 adds them: 0xffff where its checksum is right.
 unsigned sum(const std::vector<std::byte>& header) {
   unsigned total = 0;
   for (std::size_t i = 0; i < 20; i += 2)

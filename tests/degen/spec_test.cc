@@ -70,6 +70,18 @@ TEST(Spec, ReadsEveryAxis) {
   EXPECT_EQ(expected.longest(), 24ms);
 }
 
+TEST(Spec, ReadsGilbertElliott) {
+  const auto impairment = make_impairment({{"ge_enter", 10'000}, {"ge_leave", 250'000}, {"ge_loss_good", 10}}).value();
+  EXPECT_EQ(impairment.forward.ge,
+            (GilbertElliott{.enter = {10'000}, .leave = {250'000}, .loss_bad = {1'000'000}, .loss_good = {10}}));
+  EXPECT_TRUE(impairment.forward.loses() && impairment.random());
+  EXPECT_EQ(describe(impairment), "ge_enter 1%, ge_leave 25%, ge_loss_good 10ppm");
+  // Its other axes ask for nothing by themselves.
+  EXPECT_TRUE(make_impairment({{"ge_leave", 250'000}, {"ge_loss_bad", 10}})->none());
+  EXPECT_FALSE(make_impairment({{"ge_loss_good", 10}})->none());
+  EXPECT_FALSE(make_impairment({{"ge_leave", 0}}));  // the bad state would never end
+}
+
 TEST(Spec, RefusesWhatMeansNothing) {
   const auto message = [](const Parameters& parameters) { return make_impairment(parameters).error().message; };
   EXPECT_THAT(message({{"delai", 1}}), HasSubstr("did you mean 'delay'"));
@@ -81,6 +93,9 @@ TEST(Spec, RefusesWhatMeansNothing) {
   EXPECT_THAT(message({{"reorder", 100}}), HasSubstr("reorder: "));
   EXPECT_THAT(message({{"loss", 900'000}, {"loss_burst", 2}}),
               HasSubstr("loss: 90% cannot be reached with bursts of 2"));
+  EXPECT_THAT(message({{"loss", 10}, {"loss_back", 0}, {"ge_enter", 10}}),
+              HasSubstr("loss: 10ppm beside ge_enter or ge_loss_good"));
+  EXPECT_THAT(message({{"loss_back", 10}, {"ge_enter", 10}}), HasSubstr("loss_back: 10ppm beside ge_enter_back"));
   EXPECT_THAT(message({{"distribution", "gauss"}}), HasSubstr("expected one of uniform, normal, pareto"));
 }
 

@@ -22,10 +22,12 @@ struct edt_terms {
   __u64 rate;                      // bit/s; 0: unlimited
   __u64 patience;                  // with a rate: a packet that would be held for longer finds the queue full
   __u64 seed;                      // of all that is random
-  __u32 loss;                      // of each packet; unused where losses come in bursts
-  __u32 burst_enter;               // Gilbert model, a packet: good -> bad
-  __u32 burst_leave;               // bad -> good; 0: losses are independent
-  __u32 reorder;                   // of packets that skip the delay
+  __u64 loss;                      // of each packet; unused where the loss model has states
+  __u64 enter;                     // loss model of two states, a packet: good -> bad
+  __u64 leave;                     // bad -> good; 0: losses are independent
+  __u64 loss_bad;                  // in the bad state
+  __u64 loss_good;                 // in the good state
+  __u64 reorder;                   // of packets that skip the delay
   __u32 keep_order;                // no packet leaves before an earlier one, but for those that skip the delay
   __u32 delay_only;                // nothing but the delay is asked: no state is needed, so no lock
   __u32 flow;                      // of fq, an even number: for packets in order
@@ -43,7 +45,7 @@ struct edt_state {
   __u64 lost;        // asked losses
   __u64 marked;      // that would have been lost
   __u64 overflowed;  // found the queue of the link full
-  __u64 bad;         // state of the Gilbert model
+  __u64 bad;         // state of the loss model
 };
 
 // As it lies in a map.
@@ -75,13 +77,18 @@ struct edt_decision {
 #define EDT_FLOW_AT_ONCE 1
 #define EDT_FLOW_MASK 0x1ffff  // fq's orphan_mask
 
-// The state changes after the packet, so that a burst has a mean length of 1 / leave.
-DEGEN_INLINE int edt_lose(const struct edt_terms* terms, struct edt_state* state, __u32 random) {
+// A packet is lost by the state that it finds; the state changes after it, so that the bad one has a mean length of
+// 1 / leave.
+DEGEN_INLINE int edt_lose(const struct edt_terms* terms, struct edt_state* state, __u64 random) {
+  // Of 64 bits: where they are kept on the stack, only these may lie where a pointer lay (CAP_PERFMON again).
+  __u64 enter = terms->enter, leave = terms->leave, loss_bad = terms->loss_bad, loss_good = terms->loss_good;
   int bad;
-  if (terms->burst_leave == 0) return degen_chance(terms->loss, random);
+  if (leave == 0) return degen_chance(terms->loss, random);
+  // All four are read, or the compiler makes one read of a pointer that moves, which is for CAP_PERFMON.
+  __asm__("" : "+r"(enter), "+r"(leave), "+r"(loss_bad), "+r"(loss_good));
   bad = state->bad != 0;
-  if (degen_chance(bad ? terms->burst_leave : terms->burst_enter, random)) state->bad = !bad;
-  return bad;
+  if (degen_chance(bad ? leave : enter, random)) state->bad = !bad;
+  return degen_chance(bad ? loss_bad : loss_good, degen_draw(terms->seed, state->packets, DEGEN_LOSS_IN_STATE));
 }
 
 // Where a jittered packet is due: `due` and a draw from the table, at least `earliest`.
@@ -103,7 +110,7 @@ DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struc
   if (terms->delay_only) return decision;
 
   random = degen_draw(terms->seed, state->packets, DEGEN_LOSS_AND_REORDER);
-  if (edt_lose(terms, state, (__u32)random)) {
+  if (edt_lose(terms, state, random)) {
     if (!terms->ecn || !packet->ecn_capable) {
       state->packets++;
       state->lost++;
@@ -114,8 +121,8 @@ DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struc
   }
   if (terms->rate > 0) {
     // On the link one after the other; then the delay of the distance, for each on its own.
-    link_free =
-        (state->link_free > arrival ? state->link_free : arrival) + (__u64)packet->bytes * 8 * EDT_NS_PER_SECOND / terms->rate;
+    link_free = (state->link_free > arrival ? state->link_free : arrival) +
+                (__u64)packet->bytes * 8 * EDT_NS_PER_SECOND / terms->rate;
     if (link_free - arrival > terms->patience) {
       state->packets++;
       state->overflowed++;
@@ -124,7 +131,7 @@ DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struc
     }
   }
   state->marked += decision.mark;
-  if (degen_chance(terms->reorder, (__u32)(random >> 32))) {
+  if (degen_chance(terms->reorder, random >> 32)) {
     state->packets++;
     decision.due = arrival;
     decision.flow = EDT_FLOW_AT_ONCE;
@@ -135,7 +142,8 @@ DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struc
     decision.due = link_free + terms->delay;
   }
   if (terms->jitter > 0)
-    decision.due = edt_jittered(terms, decision.due, arrival, (__u32)degen_draw(terms->seed, state->packets, DEGEN_JITTER_AND_FLIP));
+    decision.due = edt_jittered(terms, decision.due, arrival,
+                                (__u32)degen_draw(terms->seed, state->packets, DEGEN_JITTER_AND_FLIP));
   if (terms->keep_order) {
     if (decision.due < state->last_due) decision.due = state->last_due;
     state->last_due = decision.due;

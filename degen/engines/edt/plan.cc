@@ -104,16 +104,18 @@ edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, 
   terms.rate = static_cast<std::uint64_t>(direction.rate.bits_per_second);
   terms.patience = static_cast<std::uint64_t>(link.patience.count());
   terms.seed = seed;
-  if (const auto bursts = gilbert(direction)) {
-    terms.burst_enter = bursts->enter;
-    terms.burst_leave = bursts->leave;
+  if (const auto model = loss_model(direction)) {
+    terms.enter = model->enter;
+    terms.leave = model->leave;
+    terms.loss_bad = model->loss_bad;
+    terms.loss_good = model->loss_good;
   } else {
     terms.loss = kernel_probability(direction.loss);
   }
   terms.reorder = kernel_probability(direction.reorder);
   terms.keep_order = overtaking(direction) ? 0 : 1;
-  terms.delay_only = direction.jitter.count() == 0 && direction.rate.bits_per_second == 0 &&
-                     direction.loss.parts == 0 && direction.reorder.parts == 0;
+  terms.delay_only = direction.jitter.count() == 0 && direction.rate.bits_per_second == 0 && !direction.loses() &&
+                     direction.reorder.parts == 0;
   terms.ecn = direction.ecn ? 1 : 0;
   terms.flow = (generation << 1) & EDT_FLOW_MASK;
   terms.origins = static_cast<std::uint32_t>(std::min(origins.size(), std::size_t{EDT_MOST_ORIGINS}));

@@ -17,7 +17,7 @@ NetemQdisc qdisc_of(const Egress& egress) {
   qdisc.jitter = direction.jitter;
   qdisc.distribution = direction.distribution;
   qdisc.limit = egress.limit;
-  qdisc.bursts = gilbert(direction);
+  qdisc.bursts = loss_model(direction);
   if (!qdisc.bursts) qdisc.loss = kernel_probability(direction.loss);
   qdisc.ecn = direction.ecn;
   qdisc.corrupt = kernel_probability(direction.corrupt);

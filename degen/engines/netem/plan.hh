@@ -12,9 +12,9 @@ struct NetemQdisc {
   Nanoseconds latency{0};
   Nanoseconds jitter{0};
   Distribution distribution = Distribution::uniform;
-  std::uint32_t limit = 0;        ///< packets
-  std::uint32_t loss = 0;         ///< of 2^32 - 1, as all probabilities here
-  std::optional<Gilbert> bursts;  ///< in place of `loss`
+  std::uint32_t limit = 0;          ///< packets
+  std::uint32_t loss = 0;           ///< of 2^32 - 1, as all probabilities here
+  std::optional<LossModel> bursts;  ///< in place of `loss`
   bool ecn = false;
   std::uint32_t duplicate = 0;
   std::uint32_t corrupt = 0;

@@ -42,8 +42,11 @@ std::vector<std::byte> netem_message(int index, const NetemQdisc& qdisc, QdiscRe
   message.put(TCA_NETEM_ECN, std::uint32_t{qdisc.ecn ? 1U : 0U});
   if (qdisc.bursts) {
     auto* loss = message.open(TCA_NETEM_LOSS);
-    // h is 1 minus the loss in the bad state, k1 the loss in the good one: simple Gilbert.
-    message.put(NETEM_LOSS_GE, tc_netem_gemodel{.p = qdisc.bursts->enter, .r = qdisc.bursts->leave, .h = 0, .k1 = 0});
+    // h is 1 minus the loss in the bad state, k1 the loss in the good one (sch_netem.c, loss_gilb_ell).
+    message.put(NETEM_LOSS_GE, tc_netem_gemodel{.p = qdisc.bursts->enter,
+                                                .r = qdisc.bursts->leave,
+                                                .h = kCertain - qdisc.bursts->loss_bad,
+                                                .k1 = qdisc.bursts->loss_good});
     message.close(loss);
   }
   tc_netem_rate rate{};

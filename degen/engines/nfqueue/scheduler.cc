@@ -4,7 +4,6 @@
 
 #include "degen/impairment/distribution.hh"
 #include "degen/impairment/draws.h"
-#include "degen/impairment/plan.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -22,21 +21,19 @@ Scheduler::Scheduler(const Direction& direction, std::uint32_t limit, std::uint6
       ordered_(direction.keep_order || direction.jitter.count() == 0),
       in_order_(ordered_ && std::none_of(direction.faults.list.begin(), direction.faults.list.end(), overtaken)),
       loss_(kernel_probability(direction.loss)),
+      model_(loss_model(direction)),
       corrupt_(kernel_probability(direction.corrupt)),
       reorder_(kernel_probability(direction.reorder)),
-      seed_(seed) {
-  if (const auto bursts = gilbert(direction)) {
-    burst_enter_ = bursts->enter;
-    burst_leave_ = bursts->leave;
-  }
-}
+      seed_(seed) {}
 
-bool Scheduler::lose(std::uint32_t random) {
-  if (burst_leave_ == 0) return degen_chance(loss_, random) != 0;
-  // The state changes after the packet, so that a burst has a mean length of 1 / leave.
-  const bool lost = bad_;
-  if (degen_chance(bad_ ? burst_leave_ : burst_enter_, random) != 0) bad_ = !bad_;
-  return lost;
+bool Scheduler::lose(std::uint64_t packet, std::uint32_t random) {
+  if (!model_) return degen_chance(loss_, random) != 0;
+  // A packet is lost by the state that it finds; the state changes after it, so that the bad one has a mean length of
+  // 1 / leave.
+  const bool bad = bad_;
+  if (degen_chance(bad ? model_->leave : model_->enter, random) != 0) bad_ = !bad;
+  return degen_chance(bad ? model_->loss_bad : model_->loss_good,
+                      static_cast<std::uint32_t>(degen_draw(seed_, packet, DEGEN_LOSS_IN_STATE))) != 0;
 }
 
 Rewrite Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts) {
@@ -44,7 +41,7 @@ Rewrite Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& ve
   const auto random = degen_draw(seed_, packet, DEGEN_LOSS_AND_REORDER);
   const Fault* fault = nullptr;
   if (!direction_.faults.none() && !arrival.probe) fault = direction_.faults.of(++numbered_);
-  const bool hit = lose(static_cast<std::uint32_t>(random));
+  const bool hit = lose(packet, static_cast<std::uint32_t>(random));
   Rewrite change{.mark = hit && direction_.ecn && arrival.ecn_capable, .flip = {}};
   if ((hit && !change.mark) || (fault != nullptr && fault->kind == Fault::Kind::drop)) {
     ++lost_;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "degen/engines/nfqueue/rewrite.hh"
-#include "degen/impairment/spec.hh"
+#include "degen/impairment/plan.hh"
 
 namespace longhaul::degen {
 
@@ -75,18 +75,17 @@ class Scheduler {
     bool changed = false;
     bool operator>(const Waiting& other) const { return due != other.due ? due > other.due : turn > other.turn; }
   };
-  bool lose(std::uint32_t random);
+  bool lose(std::uint64_t packet, std::uint32_t random);
 
   Direction direction_;
   std::uint32_t limit_;
   bool ordered_;   // jitter lets no packet overtake another
   bool in_order_;  // nothing does: one FIFO is all there is
   std::uint32_t loss_;
-  std::uint32_t burst_enter_ = 0;
-  std::uint32_t burst_leave_ = 0;
+  std::optional<LossModel> model_;  // in place of loss_
   std::uint32_t corrupt_;
   std::uint32_t reorder_;
-  bool bad_ = false;  // state of the Gilbert model
+  bool bad_ = false;  // state of the loss model
   Nanoseconds link_free_{0};
   Nanoseconds last_due_{0};
   std::uint64_t turn_ = 0;
