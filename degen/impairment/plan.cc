@@ -26,6 +26,12 @@ std::uint32_t ImpairmentPlan::limit(Way way) const {
   return most;
 }
 
+std::int64_t ImpairmentPlan::mtu(const Egress& egress) const {
+  for (const auto& interface : sides.egress(egress.way))
+    if (interface.name == egress.interface) return interface.mtu;
+  return Interface{}.mtu;
+}
+
 std::optional<LossModel> loss_model(const Direction& direction) {
   if (!direction.ge.none())
     return LossModel{.enter = kernel_probability(direction.ge.enter),
@@ -57,10 +63,24 @@ std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, st
   const bool limited = direction.rate.bits_per_second > 0;
   const auto rate = limited ? direction.rate : kAssumedRate;
   std::int64_t limit = packets(rate, direction.longest(), mtu);
-  if (limited) limit += packets(rate, round_trip, mtu);
-  limit += kMinQueue;  // a burst must fit on the shortest and slowest of links
+  if (direction.queue > 0) {
+    limit += direction.queue + 1;
+  } else {
+    if (limited) limit += packets(rate, round_trip, mtu);
+    limit += kMinQueue;  // a burst must fit on the shortest and slowest of links
+  }
   if (direction.duplicate.parts > 0) limit *= 2;
   return static_cast<std::uint32_t>(std::min<std::int64_t>(limit, kMaxQueue));
+}
+
+Nanoseconds queue_patience(const Direction& direction, std::int64_t mtu) {
+  if (direction.queue == 0) return Nanoseconds{0};
+  return time_on_link((direction.queue + 1) * (mtu + kLinkHeader), direction.rate);
+}
+
+std::uint32_t places(std::uint32_t limit, std::int64_t mtu) {
+  constexpr std::int64_t kSmallest = 60;  // bytes of a frame
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(limit * ((mtu + kLinkHeader) / kSmallest + 1), kMaxQueue));
 }
 
 ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const Sides& sides, const Lateness& lateness,
@@ -82,6 +102,7 @@ ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const
                     .way = way,
                     .direction = direction,
                     .limit = queue_limit(direction, round_trip, interface.mtu),
+                    .patience = queue_patience(direction, interface.mtu),
                     .seed = seed_of(seed, way, i)};
       egress.direction.delay = plan.programmed(way);
       plan.egresses.push_back(std::move(egress));

@@ -59,8 +59,11 @@ struct Egress {
   std::string interface;
   Way way = Way::forward;
   Direction direction;      ///< with the programmed delay
-  std::uint32_t limit = 0;  ///< packets that its queue must hold
-  std::uint64_t seed = 0;   ///< of this interface's own draws
+  std::uint32_t limit = 0;  ///< packets that its queue must hold, of full length
+  /// Where a queue's length was asked for: who would have left the link later than this after its arrival finds it
+  /// full.
+  Nanoseconds patience{0};
+  std::uint64_t seed = 0;  ///< of this interface's own draws
   bool operator==(const Egress&) const = default;
 };
 
@@ -75,6 +78,8 @@ struct ImpairmentPlan {
 
   bool empty() const { return egresses.empty(); }
   Nanoseconds programmed(Way way) const { return way == Way::forward ? programmed_forward : programmed_back; }
+  /// Of an egress's interface.
+  std::int64_t mtu(const Egress& egress) const;
   /// Largest queue of this way, packets; 0: none.
   std::uint32_t limit(Way way) const;
 };
@@ -84,8 +89,15 @@ ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const
                          const Seed& seed = {});
 
 /// Packets that a queue must hold: those that are on the way (rate x longest delay) and, where the rate is limited, a
-/// bottleneck buffer of one bandwidth-delay product of the round trip. An unlimited rate counts as kAssumedRate.
+/// bottleneck buffer: of the stated length and the packet on the link, or of one bandwidth-delay product of the round
+/// trip. An unlimited rate counts as kAssumedRate.
 std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, std::int64_t mtu);
+
+/// How long the packets of a queue of stated length, and the one on the link, take; 0: none was stated.
+Nanoseconds queue_patience(const Direction& direction, std::int64_t mtu);
+
+/// Smaller packets than full ones fit into the same time: as many places does a queue need for `limit` full ones.
+std::uint32_t places(std::uint32_t limit, std::int64_t mtu);
 
 /// What a packet's time on the link counts beside the IP packet, bytes: Ethernet's header, as netem has it.
 inline constexpr std::int64_t kLinkHeader = 14;

@@ -83,6 +83,13 @@ std::vector<ParameterSpec> forward_axes() {
        .fallback = Value{0},
        .max = 400'000'000'000,
        .choices = {}},
+      {.name = "queue",
+       .kind = Kind::count,
+       .help = "packets of full length that may wait for the link (needs a rate), more are lost; 0: as many as are on "
+               "the way there and back, and 128",
+       .fallback = Value{0},
+       .max = 1'000'000,
+       .choices = {}},
       {.name = "duplicate",
        .kind = Kind::fraction,
        .help = "packets that arrive twice",
@@ -178,6 +185,7 @@ Direction read_direction(const Parameters& parameters, std::string_view suffix) 
                  .loss_good = Ppm{read.number("ge_loss_good")}},
           .ecn = read.number("ecn") != 0,
           .rate = BitRate{read.number("rate")},
+          .queue = read.number("queue"),
           .duplicate = Ppm{read.number("duplicate")},
           .corrupt = Ppm{read.number("corrupt")},
           .reorder = Ppm{read.number("reorder")},
@@ -193,6 +201,10 @@ Result<void> check_direction(const Direction& d, std::string_view suffix) {
   if (d.reorder.parts > 0 && d.delay.count() == 0)
     return refuse("reorder{}: {} without delay{}: a packet can overtake only those that are held", suffix,
                   format_quantity(Kind::fraction, d.reorder.parts), suffix);
+  if (d.queue > 0 && d.rate.bits_per_second == 0)
+    return refuse(
+        "queue{0}: {1} without rate{0}: nothing waits for a link that is never busy; give a rate, or leave it out",
+        suffix, d.queue);
   if (d.loss.parts > 0 && !d.ge.none())
     return refuse("loss{0}: {1} beside ge_enter{0} or ge_loss_good{0}: packets are lost by one model; leave out either",
                   suffix, format_quantity(Kind::fraction, d.loss.parts));
@@ -222,6 +234,7 @@ void write_direction(const Direction& d, const Direction& base, const std::strin
   number("ge_loss_good", d.ge.loss_good.parts, base.ge.loss_good.parts);
   number("ecn", d.ecn ? 1 : 0, base.ecn ? 1 : 0);
   number("rate", d.rate.bits_per_second, base.rate.bits_per_second);
+  number("queue", d.queue, base.queue);
   number("duplicate", d.duplicate.parts, base.duplicate.parts);
   number("corrupt", d.corrupt.parts, base.corrupt.parts);
   number("reorder", d.reorder.parts, base.reorder.parts);

@@ -43,6 +43,7 @@ struct Direction {
   GilbertElliott ge;            ///< in place of `loss`
   bool ecn = false;             ///< what would be lost is marked, if its sender knows marks (RFC 3168)
   BitRate rate;                 ///< serialisation rate of the link; 0: unlimited
+  std::int64_t queue = 0;       ///< full packets that may wait for the link; 0: sized from rate and delay
   Ppm duplicate;
   Ppm corrupt;    ///< share of packets in which one bit is flipped
   Ppm reorder;    ///< share of packets that skip the delay and so overtake those before them
@@ -73,8 +74,8 @@ struct Impairment {
   const Direction& way(Way way) const { return way == Way::forward ? forward : back; }
 };
 
-/// delay, jitter, distribution, jitter_order, loss, loss_burst, ge_*, ecn, rate, duplicate, corrupt, reorder, faults,
-/// and each with
+/// delay, jitter, distribution, jitter_order, loss, loss_burst, ge_*, ecn, rate, queue, duplicate, corrupt, reorder,
+/// faults, and each with
 /// `_back`. An absent `_back` axis is as forward (so it has no default of its own).
 const std::vector<ParameterSpec>& impairment_axes();
 

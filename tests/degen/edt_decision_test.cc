@@ -157,6 +157,29 @@ TEST(EdtDecision, AFullQueueDropsAsNfqueuesDoes) {
   EXPECT_NEAR(static_cast<double>(last), limit * 1'211'200.0, 2 * 1'211'200.0);
 }
 
+// The one on the link, and so many behind it; packets by their bytes.
+TEST(EdtDecision, AQueueOfStatedLengthHoldsAsManyInEitherEngine) {
+  const Direction direction{.delay = 20ms, .rate = {10'000'000}, .queue = 50};
+  for (const std::uint32_t bytes : {1514U, 757U}) {
+    Link link{direction};
+    Scheduler scheduler{direction, 100'000, 1, queue_patience(direction, 1500)};
+    std::vector<Verdict> verdicts;
+    int passed = 0;
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+      const auto decision = link.arrive(kStart, bytes);
+      passed += decision.fate == EDT_PASS ? 1 : 0;
+      scheduler.arrive({.id = i, .time = Nanoseconds{static_cast<std::int64_t>(kStart)}, .bytes = bytes}, verdicts);
+    }
+    EXPECT_EQ(passed, 51 * 1514 / static_cast<int>(bytes));
+    EXPECT_EQ(link.state().overflowed, scheduler.overflowed());
+    EXPECT_EQ(scheduler.waiting(), static_cast<std::size_t>(passed));
+    // A place is free as soon as the link has sent one.
+    const auto later = kStart + std::uint64_t{bytes} * 800;
+    EXPECT_EQ(link.arrive(later, bytes).fate, EDT_PASS);
+    EXPECT_EQ(link.arrive(later, bytes).fate, EDT_OVERFLOW);
+  }
+}
+
 TEST(EdtDecision, JitterKeepsOrderWhenAsked) {
   Link link{{.delay = 5ms, .jitter = 4ms}};
   std::uint64_t before = 0;

@@ -74,6 +74,25 @@ TEST(ImpairmentPlan, QueueHoldsRateTimesDelay) {
   EXPECT_GT(queue_limit({.loss = {1}}, 0ns, 1500), 100u);
 }
 
+TEST(ImpairmentPlan, AQueueOfStatedLengthIsInFrontOfTheLink) {
+  // 50 wait, one is on the link, 167 are on the way (100 Mbit/s x 20 ms).
+  EXPECT_EQ(queue_limit({.delay = 20ms, .rate = {100'000'000}, .queue = 50}, 40ms, 1500), 167 + 50 + 1);
+  EXPECT_EQ(queue_patience({.rate = {100'000'000}}, 1500), 0ns);
+  EXPECT_EQ(queue_patience({.rate = {100'000'000}, .queue = 50}, 1500), Nanoseconds{std::int64_t{51} * 1514 * 80});
+  const Parameters parameters{{"delay", 20'000'000}, {"rate", 100'000'000}, {"queue", 50}};
+  EXPECT_EQ(qdiscs_of(parameters)[0].limit, 218u);
+  // Smaller packets fit into the same time.
+  const auto queue = nfqueue::queues_of(plan_of(parameters, "nfqueue"))[0];
+  EXPECT_EQ(queue.patience, Nanoseconds{std::int64_t{51} * 1514 * 80});
+  EXPECT_EQ(queue.limit, 218u * 26);
+  const auto link = edt::links_of(plan_of(parameters, "edt"))[0];
+  EXPECT_EQ(link.patience, queue.patience);
+  EXPECT_EQ(link.fq.limit, 218u * 26);
+  // Nothing has changed where none is stated.
+  EXPECT_EQ(nfqueue::queues_of(plan_of({{"delay", 20'000'000}, {"rate", 100'000'000}}, "nfqueue"))[0].limit,
+            167u + 334 + kMinQueue);
+}
+
 TEST(ImpairmentPlan, NetemParameters) {
   const auto qdisc = qdiscs_of(
       {{"delay", 10'000'000}, {"jitter", 1'000'000}, {"loss", 500'000}, {"reorder", 250'000}, {"rate", 8'000'000}})[0];
@@ -269,6 +288,10 @@ TEST(ImpairmentPlan, RefusesWhatAnEngineCannotDoByName) {
   EXPECT_TRUE(check_engine(flips, "nfqueue"));
   EXPECT_THAT(check_engine(flips, "edt").error().message,
               testing::AllOf(HasSubstr("corrupt"), HasSubstr("edt"), HasSubstr("use engine netem or nfqueue")));
+  const auto long_queue = make_impairment({{"rate", 20'000}, {"queue", 1000}}).value();
+  EXPECT_TRUE(check_engine(long_queue, "nfqueue"));
+  EXPECT_THAT(check_engine(long_queue, "edt").error().message, HasSubstr("queue: 1000 packets at 20kbit/s"));
+  EXPECT_TRUE(check_engine(make_impairment({{"rate", 20'000'000}, {"queue", 1000}}).value(), "edt"));
   const auto slow = make_impairment({{"rate", 19'000}}).value();
   EXPECT_TRUE(check_engine(slow, "netem"));
   EXPECT_THAT(check_engine(slow, "edt").error().message,

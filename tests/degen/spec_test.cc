@@ -50,6 +50,7 @@ TEST(Spec, ReadsEveryAxis) {
                                            {"loss_burst", 4},
                                            {"ecn", 1},
                                            {"rate", 100'000'000},
+                                           {"queue", 40},
                                            {"duplicate", 10},
                                            {"corrupt", 30},
                                            {"reorder", 20}})
@@ -62,6 +63,7 @@ TEST(Spec, ReadsEveryAxis) {
                            .loss_burst = 4,
                            .ecn = true,
                            .rate = {100'000'000},
+                           .queue = 40,
                            .duplicate = {10},
                            .corrupt = {30},
                            .reorder = {20}};
@@ -93,6 +95,9 @@ TEST(Spec, RefusesWhatMeansNothing) {
   EXPECT_THAT(message({{"reorder", 100}}), HasSubstr("reorder: "));
   EXPECT_THAT(message({{"loss", 900'000}, {"loss_burst", 2}}),
               HasSubstr("loss: 90% cannot be reached with bursts of 2"));
+  EXPECT_THAT(message({{"queue", 10}}), HasSubstr("queue: 10 without rate: "));
+  EXPECT_THAT(message({{"rate", 1000}, {"rate_back", 0}, {"queue", 10}}),
+              HasSubstr("queue_back: 10 without rate_back"));
   EXPECT_THAT(message({{"loss", 10}, {"loss_back", 0}, {"ge_enter", 10}}),
               HasSubstr("loss: 10ppm beside ge_enter or ge_loss_good"));
   EXPECT_THAT(message({{"loss_back", 10}, {"ge_enter", 10}}), HasSubstr("loss_back: 10ppm beside ge_enter_back"));

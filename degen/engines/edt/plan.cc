@@ -8,18 +8,13 @@
 namespace longhaul::degen::edt {
 namespace {
 
-constexpr std::int64_t kSmallest = 60;  // bytes of a frame
 // fq's horizon ends at 2^32 us. Below this rate a queue of kMinQueue packets of 64 KiB lasts longer.
 constexpr BitRate kSlowest{20'000};
+constexpr Nanoseconds kLongestHeld = std::chrono::microseconds{std::int64_t{1} << 32};
+constexpr std::int64_t kLargest = 65'536;  // bytes of a packet, whatever the interface
 // Where order is free each packet has a flow, half of EDT_FLOW_MASK of them: as many trees, so that they are found at
 // once.
 constexpr std::uint32_t kFreeFlowsLog = 16;
-
-std::int64_t mtu_of(const ImpairmentPlan& plan, const Egress& egress) {
-  for (const auto& interface : plan.sides.egress(egress.way))
-    if (interface.name == egress.interface) return interface.mtu;
-  return Interface{}.mtu;
-}
 
 bool overtaking(const Direction& direction) {
   return direction.jitter.count() > 0 && !direction.keep_order;
@@ -35,11 +30,12 @@ EdtLink link_of(const ImpairmentPlan& plan, const Egress& egress) {
     // fq's length is no use here: a packet that it drops would have taken its time on the link. So the program drops,
     // by the time that the queue's packets take if they are full; what of smaller ones fits into that time must fit
     // into fq.
-    const auto frame = mtu_of(plan, egress) + kLinkHeader;
+    const auto mtu = plan.mtu(egress);
+    const auto frame = mtu + kLinkHeader;
     const auto whole = time_on_link(frame * egress.limit, direction.rate) - direction.delay;
-    link.patience = std::max(whole, time_on_link(frame * kMinQueue, direction.rate));
-    link.fq.limit =
-        static_cast<std::uint32_t>(std::min<std::int64_t>(egress.limit * (frame / kSmallest + 1), kMaxQueue));
+    link.patience = egress.patience.count() > 0 ? egress.patience
+                                                : std::max(whole, time_on_link(frame * kMinQueue, direction.rate));
+    link.fq.limit = places(egress.limit, mtu);
   }
   const auto longest = direction.longest() + link.patience + std::chrono::seconds{1};
   link.fq.horizon = static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::microseconds>(longest).count());
@@ -66,6 +62,11 @@ Result<void> check(const Impairment& impairment) {
           "minutes); use engine netem or nfqueue",
           suffix, format_quantity(Kind::rate, direction.rate.bits_per_second),
           format_quantity(Kind::rate, kSlowest.bits_per_second));
+    if (direction.queue > 0 && queue_patience(direction, kLargest) + direction.longest() > kLongestHeld)
+      return refuse(
+          "queue{}: {} packets at {} may last longer than fq, and so engine edt, holds one (71 minutes); use engine "
+          "netem or nfqueue",
+          suffix, direction.queue, format_quantity(Kind::rate, direction.rate.bits_per_second));
   }
   return {};
 }

@@ -40,7 +40,8 @@ std::vector<PacketQueue> queues_of(const ImpairmentPlan& plan) {
                       .interface = egress.interface,
                       .way = egress.way,
                       .direction = egress.direction,
-                      .limit = egress.limit,
+                      .limit = egress.patience.count() > 0 ? places(egress.limit, plan.mtu(egress)) : egress.limit,
+                      .patience = egress.patience,
                       .seed = egress.seed});
   return queues;
 }

@@ -182,7 +182,7 @@ void QueueWorker::run() noexcept {
 }
 
 void QueueWorker::loop() {
-  Scheduler scheduler{queue_.direction, queue_.limit, queue_.seed};
+  Scheduler scheduler{queue_.direction, queue_.limit, queue_.seed, queue_.patience};
   Receiver receiver{copied(queue_.direction)};
   std::vector<Verdict> verdicts;
   std::vector<std::byte> out;

@@ -15,9 +15,10 @@ bool overtaken(const Fault& fault) {
 
 }  // namespace
 
-Scheduler::Scheduler(const Direction& direction, std::uint32_t limit, std::uint64_t seed)
+Scheduler::Scheduler(const Direction& direction, std::uint32_t limit, std::uint64_t seed, Nanoseconds patience)
     : direction_(direction),
       limit_(limit),
+      patience_(patience),
       ordered_(direction.keep_order || direction.jitter.count() == 0),
       in_order_(ordered_ && std::none_of(direction.faults.list.begin(), direction.faults.list.end(), overtaken)),
       loss_(kernel_probability(direction.loss)),
@@ -48,7 +49,11 @@ Rewrite Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& ve
     verdicts.push_back({VerdictKind::drop, arrival.id});
     return {};
   }
-  if (waiting() >= limit_) {
+  // On the link one after the other; then the delay of the distance, for each on its own.
+  auto off_link = arrival.time;
+  if (direction_.rate.bits_per_second > 0)
+    off_link = std::max(link_free_, arrival.time) + time_on_link(arrival.bytes, direction_.rate);
+  if (waiting() >= limit_ || (patience_.count() > 0 && off_link - arrival.time > patience_)) {
     ++overflowed_;
     verdicts.push_back({VerdictKind::drop, arrival.id});
     return {};
@@ -62,13 +67,8 @@ Rewrite Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& ve
     verdicts.push_back({VerdictKind::accept, arrival.id});
     return change;
   }
-  auto due = arrival.time;
-  if (direction_.rate.bits_per_second > 0) {
-    // On the link one after the other; then the delay of the distance, for each on its own.
-    link_free_ = std::max(link_free_, arrival.time) + time_on_link(arrival.bytes, direction_.rate);
-    due = link_free_;
-  }
-  due += direction_.delay;
+  if (direction_.rate.bits_per_second > 0) link_free_ = off_link;
+  auto due = off_link + direction_.delay;
   if (direction_.jitter.count() > 0)
     due += draw_deviation(direction_.distribution, direction_.jitter, static_cast<std::uint32_t>(further));
   if (ordered_) due = last_due_ = std::max(due, last_due_);

@@ -40,8 +40,9 @@ struct Verdict {
 
 class Scheduler {
  public:
-  /// At most `limit` packets wait; more are dropped. `seed` fixes the random choices.
-  Scheduler(const Direction& direction, std::uint32_t limit, std::uint64_t seed);
+  /// At most `limit` packets wait; more are dropped. `seed` fixes the random choices. `patience`, with a rate: who
+  /// would have left the link later than this after its arrival is dropped too; 0: nobody.
+  Scheduler(const Direction& direction, std::uint32_t limit, std::uint64_t seed, Nanoseconds patience = {});
 
   /// Takes a packet; appends a verdict if there is one at once (lost, overtaking, queue full). What it returns is to be
   /// done to the packet before it leaves: its verdict is one of its own, to be given with the changed bytes.
@@ -79,6 +80,7 @@ class Scheduler {
 
   Direction direction_;
   std::uint32_t limit_;
+  Nanoseconds patience_;
   bool ordered_;   // jitter lets no packet overtake another
   bool in_order_;  // nothing does: one FIFO is all there is
   std::uint32_t loss_;
