@@ -17,6 +17,9 @@ inline constexpr const char* kClockAxis = "clock";
 inline constexpr const char* kHostClock = "host";
 inline constexpr const char* kVirtualClock = "virtual";
 
+/// The word of the axis `engine` that leaves the choice to degen (degen/engines/choice.hh).
+inline constexpr const char* kAutoEngine = "auto";
+
 /// One point of the matrix. `parameters` holds every axis by name: common, impairment and workload together; names are
 /// unique among them. An axis at its default is left out (make_cell does it), so that a new axis changes no identity.
 struct Cell {

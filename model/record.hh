@@ -116,7 +116,7 @@ BOOST_DESCRIBE_STRUCT(PathDirection, (), (asked, programmed, achieved, p99, unim
 
 /// The WAN as measured while the run's window was open (before and after in `before`, `after`: achieved medians).
 struct PathRecord {
-  std::string engine;
+  std::string engine;     ///< the one that was used
   PathDirection forward;  ///< client to server
   PathDirection back;
   std::int64_t rtt = 0;             ///< median round trip at the ends, ns
@@ -125,9 +125,12 @@ struct PathRecord {
   std::vector<std::int64_t> before;  ///< achieved forward, back
   std::vector<std::int64_t> after;
   bool within_tolerance = true;
+  std::optional<std::string> chosen = {};  ///< why this engine, where the campaign says `engine: auto`
+  std::optional<std::uint64_t> seed = {};  ///< of its random parts; absent: there are none, or the kernel drew them
 };
 BOOST_DESCRIBE_STRUCT(PathRecord, (),
-                      (engine, forward, back, rtt, rtt_unimpaired, rtt_samples, before, after, within_tolerance))
+                      (engine, forward, back, rtt, rtt_unimpaired, rtt_samples, before, after, within_tolerance, chosen,
+                       seed))
 
 /// A run: one execution of a cell.
 struct RunRecord {

@@ -74,7 +74,8 @@ Result<ExitCode> apply(const ApplyOptions& options) {
                   .engine = options.engine,
                   .parameters = options.parameters,
                   .force = {},
-                  .client = "degen apply"};
+                  .client = "degen apply",
+                  .seed = options.seed};
   auto reply = ask(*client, request);
   if (!reply) return tl::unexpected(reply.error());
   if (!options.json) {

@@ -8,6 +8,7 @@
 #include "common/result.hh"
 #include "degen/client/messages.hh"
 #include "degen/impairment/plan.hh"
+#include "model/cell.hh"
 #include "model/parameter.hh"
 #include "model/units.hh"
 
@@ -29,8 +30,9 @@ Sides sides_of(const ServeOptions& options);
 
 struct ApplyOptions {
   std::string socket{kDefaultSocket};
-  std::string engine = "netem";
+  std::string engine = kAutoEngine;
   Parameters parameters;
+  std::optional<std::uint32_t> seed;    ///< empty: degen draws one
   std::optional<Nanoseconds> duration;  ///< empty: until Ctrl-C
   bool json = false;
 };

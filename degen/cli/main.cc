@@ -20,6 +20,7 @@ constexpr auto kExamples = R"(Examples:
   degen apply --delay 10ms --jitter 1ms --distribution normal --loss 0.1% --rate 100Mbit/s
   degen apply --engine nfqueue --delay 1ms
   degen apply --engine edt --delay 20ms --jitter 2ms       held by the kernel, timed from arrival (docs/degen.md)
+  degen apply --delay 20ms --loss 1% --seed 7              the same packets lost, each time
   degen show --json
 
 Delays are one-way, forward is client to server. What a client applied is cleared when the client ends, whatever ends it.)";
@@ -106,10 +107,15 @@ int run(int argc, char** argv) {
   auto& applying = *app.add_subcommand("apply", "impair, and stay in the foreground until Ctrl-C");
   add_socket(applying);
   add_json(applying);
-  applying.add_option("--engine", apply_options.engine, fmt::format("{}", fmt::join(engine_names(), ", ")))
+  applying
+      .add_option(
+          "--engine", apply_options.engine,
+          fmt::format("{}; {}: one that can do what is asked, here", fmt::join(engine_names(), ", "), kAutoEngine))
       ->capture_default_str();
   add_duration(
       applying, "--for", [&](Nanoseconds value) { apply_options.duration = value; }, "end after this time");
+  applying.add_option("--seed", apply_options.seed,
+                      "of what is random: the same seed, the same packets lost [degen draws one and shows it]");
   add_axes(applying, apply_options.parameters);
 
   auto& showing = *app.add_subcommand("show", "what is applied, by whom, and the delay that probes meet");

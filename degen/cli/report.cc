@@ -33,7 +33,9 @@ std::string to_text(const Report& report) {
     const auto impairment = make_impairment(report.parameters);
     text = fmt::format("{} ({}), held by {}\n", impairment ? describe(*impairment) : std::string{"?"}, report.engine,
                        report.holder);
+    if (report.chosen) text += fmt::format("engine {} was chosen: {}\n", report.engine, *report.chosen);
   }
+  if (report.seed) text += fmt::format("random by seed {}\n", *report.seed);
   if (report.problem) text += fmt::format("lost: {}\n", *report.problem);
   text += fmt::format("{:<8} {:>9} {:>11} {:>9} {:>9} {:>9} {:>11} {:>7} {:>5} {:>8} {:>8}\n", "", "asked",
                       "programmed", "achieved", "p50", "p99", "unimpaired", "probes", "lost", "dropped", "queue");

@@ -39,12 +39,13 @@ BOOST_DESCRIBE_ENUM(RequestKind, apply, clear, show, measure, heartbeat)
 struct Request {
   int version = kProtocolVersion;
   RequestKind kind = RequestKind::heartbeat;
-  std::optional<std::string> engine;  ///< apply: one of degen/engines; absent: netem
+  std::optional<std::string> engine;  ///< apply: one of degen/engines, or auto; absent: netem
   Parameters parameters;              ///< apply: impairment axes (degen/impairment/spec.hh), base units
   std::optional<bool> force;          ///< clear only
   std::optional<std::string> client;  ///< who is asking, for people: "longhaul-agent on router"; any request may set it
+  std::optional<std::uint32_t> seed = {};  ///< apply: of what is random; absent: degen draws one
 };
-BOOST_DESCRIBE_STRUCT(Request, (), (version, kind, engine, parameters, force, client))
+BOOST_DESCRIBE_STRUCT(Request, (), (version, kind, engine, parameters, force, client, seed))
 
 /// One direction of the router. Times in ns. Residence = time from arrival on one interface to transmission on the
 /// other, by the kernel's own timestamps on one clock, of the probes since the last apply, clear or measure.
@@ -83,8 +84,11 @@ struct Report {
   /// Why the last impairment is not in force any more although nobody cleared it: a qdisc that a stranger removed, an
   /// interface that was made anew. Until the next apply.
   std::optional<std::string> problem;
+  std::optional<std::string> chosen = {};  ///< why this engine, where `auto` was asked for
+  /// That the engine drew by; absent: nothing is random, or it draws from the kernel's random numbers.
+  std::optional<std::uint32_t> seed = {};
 };
-BOOST_DESCRIBE_STRUCT(Report, (), (impaired, engine, holder, parameters, forward, back, problem))
+BOOST_DESCRIBE_STRUCT(Report, (), (impaired, engine, holder, parameters, forward, back, problem, chosen, seed))
 
 struct Reply {
   int version = kProtocolVersion;

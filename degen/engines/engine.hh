@@ -52,6 +52,9 @@ class Engine {
 
   virtual Counters counters(Way way) = 0;
 
+  /// What is random follows from the plan's seed; false: from the kernel's random numbers.
+  virtual bool draws_by_seed() const { return true; }
+
   /// An engine whose objects impair only while somebody renews their lease does so here. Returns after what time it is
   /// to be called again; empty: not at all. May throw std::system_error.
   virtual std::optional<Nanoseconds> renew() { return {}; }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "common/spelling.hh"
+#include "degen/engines/choice.hh"
 
 namespace longhaul::degen {
 
@@ -23,19 +24,23 @@ std::vector<std::string> engine_names() {
 }
 
 Result<void> check_engine(const Impairment& impairment, std::string_view engine) {
+  if (engine == kAutoEngine) {
+    if (const auto choice = choose_engine(impairment); !choice) return tl::unexpected(choice.error());
+    return {};
+  }
   const auto names = engine_names();
   if (std::find(names.begin(), names.end(), engine) == names.end()) {
     const auto near = nearest(engine, names);
-    return refuse("engine: expected one of {}, got '{}'{}", fmt::join(names, ", "), engine,
+    return refuse("engine: expected one of {}, {}, got '{}'{}", fmt::join(names, ", "), kAutoEngine, engine,
                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
   }
   return planner(engine).check(impairment);
 }
 
 Result<ImpairmentPlan> plan_for(const Impairment& impairment, std::string_view engine, const Sides& sides,
-                                const Lateness& lateness) {
+                                const Lateness& lateness, const Seed& seed) {
   if (const auto ok = check_engine(impairment, engine); !ok) return tl::unexpected(ok.error());
-  return make_plan(impairment, std::string{engine}, sides, lateness);
+  return make_plan(impairment, std::string{engine}, sides, lateness, seed);
 }
 
 }  // namespace longhaul::degen

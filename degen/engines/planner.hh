@@ -23,6 +23,7 @@ constexpr std::string_view suffix_of(Way way) {
 
 struct Planner {
   std::string name;
+  int preference = 0;  ///< auto takes the engine with the lowest that can do what is asked (choice.hh)
   /// Refuses what the engine cannot do; the refusal names engine and axis.
   Result<void> (*check)(const Impairment& impairment);
   Footprint (*footprint)(const ImpairmentPlan& plan);
@@ -35,11 +36,11 @@ const Planner& planner(std::string_view engine);
 
 std::vector<std::string> engine_names();
 
-/// Refuses an unknown engine, and what the engine cannot do.
+/// Refuses an unknown engine, and what the engine cannot do; of `auto` what none can.
 Result<void> check_engine(const Impairment& impairment, std::string_view engine);
 
 /// make_plan for what check_engine does not refuse.
 Result<ImpairmentPlan> plan_for(const Impairment& impairment, std::string_view engine, const Sides& sides,
-                                const Lateness& lateness);
+                                const Lateness& lateness, const Seed& seed = {});
 
 }  // namespace longhaul::degen

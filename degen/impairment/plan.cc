@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "degen/impairment/draws.h"
 
 namespace longhaul::degen {
 namespace {
 
-constexpr std::uint32_t kCertain = std::numeric_limits<std::uint32_t>::max();
-
 std::int64_t packets(BitRate rate, Nanoseconds time, std::int64_t mtu) {
   return (bytes_in_flight(rate, time).count + mtu - 1) / mtu;
+}
+
+// One way's draws do not depend on whether anything is asked of the other one.
+std::uint64_t seed_of(const Seed& seed, Way way, std::size_t position) {
+  return degen_mix(std::uint64_t{seed.value} << 32 | (way == Way::back ? 1U << 16 : 0U) | (position + 1));
 }
 
 }  // namespace
@@ -22,7 +26,18 @@ std::uint32_t ImpairmentPlan::limit(Way way) const {
   return most;
 }
 
-std::optional<Gilbert> gilbert(const Direction& direction) {
+std::int64_t ImpairmentPlan::mtu(const Egress& egress) const {
+  for (const auto& interface : sides.egress(egress.way))
+    if (interface.name == egress.interface) return interface.mtu;
+  return Interface{}.mtu;
+}
+
+std::optional<LossModel> loss_model(const Direction& direction) {
+  if (!direction.ge.none())
+    return LossModel{.enter = kernel_probability(direction.ge.enter),
+                     .leave = kernel_probability(direction.ge.leave),
+                     .loss_bad = kernel_probability(direction.ge.loss_bad),
+                     .loss_good = kernel_probability(direction.ge.loss_good)};
   if (direction.loss_burst <= 1 || direction.loss.parts == 0) return {};
   // Stationary loss p / (p + r) with mean burst 1 / r.
   const double loss = static_cast<double>(direction.loss.parts) / 1e6;
@@ -31,7 +46,7 @@ std::optional<Gilbert> gilbert(const Direction& direction) {
   const auto scaled = [](double p) {
     return static_cast<std::uint32_t>(std::llround(p * static_cast<double>(kCertain)));
   };
-  return Gilbert{.enter = scaled(enter), .leave = scaled(leave)};
+  return LossModel{.enter = scaled(enter), .leave = scaled(leave)};
 }
 
 std::uint32_t kernel_probability(Ppm share) {
@@ -48,18 +63,32 @@ std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, st
   const bool limited = direction.rate.bits_per_second > 0;
   const auto rate = limited ? direction.rate : kAssumedRate;
   std::int64_t limit = packets(rate, direction.longest(), mtu);
-  if (limited) limit += packets(rate, round_trip, mtu);
-  limit += kMinQueue;  // a burst must fit on the shortest and slowest of links
+  if (direction.queue > 0) {
+    limit += direction.queue + 1;
+  } else {
+    if (limited) limit += packets(rate, round_trip, mtu);
+    limit += kMinQueue;  // a burst must fit on the shortest and slowest of links
+  }
   if (direction.duplicate.parts > 0) limit *= 2;
   return static_cast<std::uint32_t>(std::min<std::int64_t>(limit, kMaxQueue));
 }
 
-ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const Sides& sides,
-                         const Lateness& lateness) {
+Nanoseconds queue_patience(const Direction& direction, std::int64_t mtu) {
+  if (direction.queue == 0) return Nanoseconds{0};
+  return time_on_link((direction.queue + 1) * (mtu + kLinkHeader), direction.rate);
+}
+
+std::uint32_t places(std::uint32_t limit, std::int64_t mtu) {
+  constexpr std::int64_t kSmallest = 60;  // bytes of a frame
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(limit * ((mtu + kLinkHeader) / kSmallest + 1), kMaxQueue));
+}
+
+ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const Sides& sides, const Lateness& lateness,
+                         const Seed& seed) {
   const auto correct = [](Nanoseconds asked, Nanoseconds late) {
     return asked.count() == 0 ? asked : std::max(asked - late, Nanoseconds{0});
   };
-  ImpairmentPlan plan{.engine = std::move(engine), .asked = impairment, .egresses = {}, .sides = sides};
+  ImpairmentPlan plan{.engine = std::move(engine), .asked = impairment, .egresses = {}, .sides = sides, .seed = seed};
   plan.programmed_forward = correct(impairment.forward.delay, lateness.forward);
   plan.programmed_back = correct(impairment.back.delay, lateness.back);
 
@@ -67,11 +96,14 @@ ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const
   for (const auto way : {Way::forward, Way::back}) {
     const auto& direction = impairment.way(way);
     if (direction.none()) continue;
-    for (const auto& interface : sides.egress(way)) {
+    for (std::size_t i = 0; i < sides.egress(way).size(); ++i) {
+      const auto& interface = sides.egress(way)[i];
       Egress egress{.interface = interface.name,
                     .way = way,
                     .direction = direction,
-                    .limit = queue_limit(direction, round_trip, interface.mtu)};
+                    .limit = queue_limit(direction, round_trip, interface.mtu),
+                    .patience = queue_patience(direction, interface.mtu),
+                    .seed = seed_of(seed, way, i)};
       egress.direction.delay = plan.programmed(way);
       plan.egresses.push_back(std::move(egress));
     }

@@ -46,15 +46,59 @@ std::vector<ParameterSpec> forward_axes() {
        .min = 1,
        .max = 10'000,
        .choices = {}},
+      {.name = "ge_enter",
+       .kind = Kind::fraction,
+       .help = "Gilbert-Elliott losses, in place of 'loss': packets after which the good state turns bad (p)",
+       .fallback = Value{0},
+       .max = 1'000'000,
+       .choices = {}},
+      {.name = "ge_leave",
+       .kind = Kind::fraction,
+       .help = "packets after which the bad state turns good (r); its mean length is 1 / ge_leave packets",
+       .fallback = Value{1'000'000},
+       .min = 1,
+       .max = 1'000'000,
+       .choices = {}},
+      {.name = "ge_loss_bad",
+       .kind = Kind::fraction,
+       .help = "packets lost in the bad state (1-h)",
+       .fallback = Value{1'000'000},
+       .max = 1'000'000,
+       .choices = {}},
+      {.name = "ge_loss_good",
+       .kind = Kind::fraction,
+       .help = "packets lost in the good state (1-k)",
+       .fallback = Value{0},
+       .max = 1'000'000,
+       .choices = {}},
+      {.name = "ecn",
+       .kind = Kind::flag,
+       .help = "packets that would be lost are marked instead (CE) where their sender knows marks (RFC 3168)",
+       .fallback = Value{0},
+       .max = 1,
+       .choices = {}},
       {.name = "rate",
        .kind = Kind::rate,
        .help = "rate of the link; unlimited adds no serialisation time",
        .fallback = Value{0},
        .max = 400'000'000'000,
        .choices = {}},
+      {.name = "queue",
+       .kind = Kind::count,
+       .help = "packets of full length that may wait for the link (needs a rate), more are lost; 0: as many as are on "
+               "the way there and back, and 128",
+       .fallback = Value{0},
+       .max = 1'000'000,
+       .choices = {}},
       {.name = "duplicate",
        .kind = Kind::fraction,
        .help = "packets that arrive twice",
+       .fallback = Value{0},
+       .max = 1'000'000,
+       .choices = {}},
+      {.name = "corrupt",
+       .kind = Kind::fraction,
+       .help = "packets in which one bit is flipped; who checks them drops them",
        .fallback = Value{0},
        .max = 1'000'000,
        .choices = {}},
@@ -135,8 +179,15 @@ Direction read_direction(const Parameters& parameters, std::string_view suffix) 
           .keep_order = read.word("jitter_order") == "kept",
           .loss = Ppm{read.number("loss")},
           .loss_burst = read.number("loss_burst"),
+          .ge = {.enter = Ppm{read.number("ge_enter")},
+                 .leave = Ppm{read.number("ge_leave")},
+                 .loss_bad = Ppm{read.number("ge_loss_bad")},
+                 .loss_good = Ppm{read.number("ge_loss_good")}},
+          .ecn = read.number("ecn") != 0,
           .rate = BitRate{read.number("rate")},
+          .queue = read.number("queue"),
           .duplicate = Ppm{read.number("duplicate")},
+          .corrupt = Ppm{read.number("corrupt")},
           .reorder = Ppm{read.number("reorder")},
           .faults = parse_faults(read.word("faults")).value()};  // checked by its axis
 }
@@ -150,6 +201,13 @@ Result<void> check_direction(const Direction& d, std::string_view suffix) {
   if (d.reorder.parts > 0 && d.delay.count() == 0)
     return refuse("reorder{}: {} without delay{}: a packet can overtake only those that are held", suffix,
                   format_quantity(Kind::fraction, d.reorder.parts), suffix);
+  if (d.queue > 0 && d.rate.bits_per_second == 0)
+    return refuse(
+        "queue{0}: {1} without rate{0}: nothing waits for a link that is never busy; give a rate, or leave it out",
+        suffix, d.queue);
+  if (d.loss.parts > 0 && !d.ge.none())
+    return refuse("loss{0}: {1} beside ge_enter{0} or ge_loss_good{0}: packets are lost by one model; leave out either",
+                  suffix, format_quantity(Kind::fraction, d.loss.parts));
   // The Gilbert model enters its bad state with p = loss / (burst x (1 - loss)), a probability.
   if (d.loss_burst > 1 && d.loss.parts > 0 && d.loss.parts > d.loss_burst * (1'000'000 - d.loss.parts))
     return refuse("loss{}: {} cannot be reached with bursts of {}: at most {}", suffix,
@@ -170,8 +228,15 @@ void write_direction(const Direction& d, const Direction& base, const std::strin
     out.emplace("jitter_order" + suffix, std::string{d.keep_order ? "kept" : "free"});
   number("loss", d.loss.parts, base.loss.parts);
   number("loss_burst", d.loss_burst, base.loss_burst);
+  number("ge_enter", d.ge.enter.parts, base.ge.enter.parts);
+  number("ge_leave", d.ge.leave.parts, base.ge.leave.parts);
+  number("ge_loss_bad", d.ge.loss_bad.parts, base.ge.loss_bad.parts);
+  number("ge_loss_good", d.ge.loss_good.parts, base.ge.loss_good.parts);
+  number("ecn", d.ecn ? 1 : 0, base.ecn ? 1 : 0);
   number("rate", d.rate.bits_per_second, base.rate.bits_per_second);
+  number("queue", d.queue, base.queue);
   number("duplicate", d.duplicate.parts, base.duplicate.parts);
+  number("corrupt", d.corrupt.parts, base.corrupt.parts);
   number("reorder", d.reorder.parts, base.reorder.parts);
   if (d.faults != base.faults) out.emplace("faults" + suffix, to_text(d.faults));
 }

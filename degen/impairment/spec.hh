@@ -21,6 +21,17 @@ enum class Distribution {
   pareto    ///< the same, skewed: many a little early, few very late (shape 3)
 };
 
+/// Losses by the model of Gilbert and Elliott (Bell System Technical Journal 1963): a packet is lost with one
+/// probability in the good state and with another one in the bad state.
+struct GilbertElliott {
+  Ppm enter;                ///< good -> bad, after a packet; netem's p
+  Ppm leave{1'000'000};     ///< bad -> good; netem's r
+  Ppm loss_bad{1'000'000};  ///< in the bad state; netem's 1-h
+  Ppm loss_good;            ///< in the good state; netem's 1-k
+  bool operator==(const GilbertElliott&) const = default;
+  bool none() const { return enter.parts == 0 && loss_good.parts == 0; }
+};
+
 /// One direction. What is at its default does nothing.
 struct Direction {
   Nanoseconds delay{0};  ///< one-way, added to what the path takes anyway
@@ -29,17 +40,27 @@ struct Direction {
   bool keep_order = true;  ///< jitter never lets a packet overtake an earlier one
   Ppm loss;
   std::int64_t loss_burst = 1;  ///< mean number of packets lost in a row (Gilbert model); 1: independent losses
+  GilbertElliott ge;            ///< in place of `loss`
+  bool ecn = false;             ///< what would be lost is marked, if its sender knows marks (RFC 3168)
   BitRate rate;                 ///< serialisation rate of the link; 0: unlimited
+  std::int64_t queue = 0;       ///< full packets that may wait for the link; 0: sized from rate and delay
   Ppm duplicate;
+  Ppm corrupt;    ///< share of packets in which one bit is flipped
   Ppm reorder;    ///< share of packets that skip the delay and so overtake those before them
   Faults faults;  ///< of single packets
 
   bool operator==(const Direction&) const = default;
   /// Nothing is asked of this direction.
   bool none() const {
-    return delay.count() == 0 && jitter.count() == 0 && loss.parts == 0 && rate.bits_per_second == 0 &&
-           duplicate.parts == 0 && reorder.parts == 0 && faults.none();
+    return delay.count() == 0 && jitter.count() == 0 && !loses() && rate.bits_per_second == 0 && duplicate.parts == 0 &&
+           corrupt.parts == 0 && reorder.parts == 0 && faults.none();
   }
+  /// Something of it is drawn at random.
+  bool random() const {
+    return jitter.count() > 0 || loses() || duplicate.parts > 0 || corrupt.parts > 0 || reorder.parts > 0;
+  }
+  /// Packets are lost at random.
+  bool loses() const { return loss.parts > 0 || !ge.none(); }
   /// The longest that a packet can be held on purpose, without queueing for the rate.
   Nanoseconds longest() const;
 };
@@ -49,10 +70,12 @@ struct Impairment {
   Direction back;
   bool operator==(const Impairment&) const = default;
   bool none() const { return forward.none() && back.none(); }
+  bool random() const { return forward.random() || back.random(); }
   const Direction& way(Way way) const { return way == Way::forward ? forward : back; }
 };
 
-/// delay, jitter, distribution, jitter_order, loss, loss_burst, rate, duplicate, reorder, faults, and each with
+/// delay, jitter, distribution, jitter_order, loss, loss_burst, ge_*, ecn, rate, queue, duplicate, corrupt, reorder,
+/// faults, and each with
 /// `_back`. An absent `_back` axis is as forward (so it has no default of its own).
 const std::vector<ParameterSpec>& impairment_axes();
 

@@ -1,6 +1,7 @@
 #include "degen/service/controller.hh"
 
 #include <algorithm>
+#include <random>
 
 #include "common/log.hh"
 
@@ -37,9 +38,13 @@ std::string printable(const std::string& name) {
 
 }  // namespace
 
+std::uint32_t draw_seed() {
+  return std::random_device{"/dev/urandom"}();
+}
+
 ImpairmentController::ImpairmentController(std::function<Sides()> sides, std::vector<std::unique_ptr<Engine>> engines,
-                                           const RunDirectory& directory)
-    : sides_(std::move(sides)), engines_(std::move(engines)), directory_(directory) {
+                                           const RunDirectory& directory, std::function<std::uint32_t()> seeds)
+    : sides_(std::move(sides)), engines_(std::move(engines)), directory_(directory), seeds_(std::move(seeds)) {
   const auto text = directory_.read(kCalibrationFile);
   if (text.empty()) return;
   if (auto calibration = calibration_from_json(text)) {
@@ -201,19 +206,25 @@ Reply ImpairmentController::apply(ClientId client, const Request& request, const
   const auto impairment = make_impairment(request.parameters);
   if (!impairment) return refused(impairment.error());
   const auto name = request.engine.value_or(engine_names().front());
-  const Lateness lateness{.forward = calibration_.estimate(name, Way::forward, impairment->forward.delay),
-                          .back = calibration_.estimate(name, Way::back, impairment->back.delay)};
-  const auto plan = plan_for(*impairment, name, sides_(), lateness);
-  if (!plan) return refused(plan.error());
-  if (engine(name) == nullptr) return refused({fmt::format("engine {} is not available in this service", name)});
-  if (const auto ok = engine(name)->check(*plan); !ok) return refused(ok.error());
-
-  close_window(now);
-  if (const auto ok = install(*plan, name_of(client)); !ok) {
-    clear();
-    return refused(ok.error());
+  const bool automatic = name == kAutoEngine;
+  Seed seed{.value = request.seed.value_or(0), .asked = request.seed.has_value()};
+  if (!seed.asked && impairment->random()) seed.value = seeds_();
+  EngineChoice choice{.engine = name, .why = {}};
+  Unable unable;
+  Result<ImpairmentPlan> plan;
+  for (;;) {
+    if (automatic) {
+      const auto chosen = choose_engine(*impairment, unable);
+      if (!chosen) return refused(chosen.error());
+      choice = *chosen;
+    }
+    plan = try_engine(choice.engine, *impairment, seed, name_of(client), now);
+    if (plan) break;
+    if (!automatic) return refused(plan.error());
+    unable.emplace(choice.engine, plan.error().message);
   }
   plan_ = *plan;
+  if (automatic) chosen_ = choice.why;
   problem_.clear();
   next_look_ = now.steady + kLook;
   holder_ = Holder{.client = client, .name = name_of(client), .last_heard = now.steady};
@@ -224,6 +235,23 @@ Reply ImpairmentController::apply(ClientId client, const Request& request, const
   reply.ok = true;
   reply.report = report();
   return reply;
+}
+
+Result<ImpairmentPlan> ImpairmentController::try_engine(const std::string& name, const Impairment& impairment,
+                                                        const Seed& seed, const std::string& holder, const Now& now) {
+  const Lateness lateness{.forward = calibration_.estimate(name, Way::forward, impairment.forward.delay),
+                          .back = calibration_.estimate(name, Way::back, impairment.back.delay)};
+  auto plan = plan_for(impairment, name, sides_(), lateness, seed);
+  if (!plan) return plan;
+  if (engine(name) == nullptr) return refuse("engine {} is not available in this service", name);
+  if (const auto ok = engine(name)->check(*plan); !ok) return tl::unexpected(ok.error());
+  close_window(now);
+  chosen_.reset();
+  if (const auto ok = install(*plan, holder); !ok) {
+    clear();
+    return tl::unexpected(ok.error());
+  }
+  return plan;
 }
 
 Result<void> ImpairmentController::install(const ImpairmentPlan& plan, const std::string& holder) {
@@ -252,6 +280,7 @@ void ImpairmentController::clear() {
   take_away();
   holder_.reset();
   plan_.reset();
+  chosen_.reset();
   matcher_.reset();
   open_window();
 }
@@ -351,6 +380,8 @@ Report ImpairmentController::report() const {
   if (!problem_.empty()) report.problem = problem_;
   if (plan_) {
     report.engine = plan_->engine;
+    report.chosen = chosen_;
+    if (plan_->asked.random() && active_ != nullptr && active_->draws_by_seed()) report.seed = plan_->seed.value;
     report.holder = holder_->name;
     report.parameters = to_parameters(plan_->asked);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "degen/client/messages.hh"
+#include "degen/engines/choice.hh"
 #include "degen/engines/engine.hh"
 #include "degen/engines/planner.hh"
 #include "degen/service/calibration.hh"
@@ -29,11 +30,16 @@ using ClientId = std::uint64_t;
 /// How often degen looks whether its objects are in the kernel still.
 inline constexpr std::chrono::milliseconds kLook{500};
 
+/// By the kernel's random numbers, never the processor's own: what the kernel draws follows from a run's seed by a
+/// virtual clock.
+std::uint32_t draw_seed();
+
 class ImpairmentController {
  public:
-  /// `sides` is asked at every apply (an MTU may change). The run directory outlives the controller.
+  /// `sides` is asked at every apply (an MTU may change), `seeds` at each that names none. The run directory outlives
+  /// the controller.
   ImpairmentController(std::function<Sides()> sides, std::vector<std::unique_ptr<Engine>> engines,
-                       const RunDirectory& directory);
+                       const RunDirectory& directory, std::function<std::uint32_t()> seeds = draw_seed);
   ~ImpairmentController();
   ImpairmentController(const ImpairmentController&) = delete;
   ImpairmentController& operator=(const ImpairmentController&) = delete;
@@ -72,6 +78,9 @@ class ImpairmentController {
   Reply decide(ClientId client, const Request& request, const Now& now);
   Reply apply(ClientId client, const Request& request, const Now& now);
   Reply measure(ClientId client, const Now& now);
+  /// Puts it in place by this engine; a refusal leaves what was there, a failure nothing.
+  Result<ImpairmentPlan> try_engine(const std::string& name, const Impairment& impairment, const Seed& seed,
+                                    const std::string& holder, const Now& now);
   Result<void> install(const ImpairmentPlan& plan, const std::string& holder);
   Result<void> admit(ClientId client) const;
   void look(const Now& now);
@@ -94,11 +103,13 @@ class ImpairmentController {
   std::function<Sides()> sides_;
   std::vector<std::unique_ptr<Engine>> engines_;
   const RunDirectory& directory_;
+  std::function<std::uint32_t()> seeds_;
   Calibration calibration_;
   ProbeMatcher matcher_;
   std::vector<Peer> peers_;
   std::optional<Holder> holder_;
   std::optional<ImpairmentPlan> plan_;  // applied; set exactly while there is a holder
+  std::optional<std::string> chosen_;   // see Report::chosen
   Engine* active_ = nullptr;            // whose objects are in the kernel
   bool resists_ = false;                // something could not be removed; the ownership file names it
   std::string problem_;                 // see Report::problem

@@ -136,7 +136,7 @@ Awaitable<Admitted<void>> Driver::put_in_place(Block block) {
   if (!placed) co_return tl::unexpected(placed.error());
   if (!std::exchange(announced_, true))
     emit(BlockStarted{.impairment = degen::describe(wan_.asked()),
-                      .engine = wan_.engine(),
+                      .engine = placed->engine.empty() ? wan_.engine() : placed->engine,
                       .repetition = block.repetition,
                       .runs = static_cast<std::int64_t>(block.runs.size()),
                       .tries = wan_.tries(),
@@ -294,6 +294,10 @@ void Driver::judge(RunRecord& record, PathEvidence evidence, PathSurvey path) {
   evidence.round_trips = std::move(path.round_trips);
   evidence.during = std::move(*path.during);
   if (wan_.crosses()) {
+    const auto& used = path.after->report;
+    if (!used.engine.empty()) evidence.engine = used.engine;
+    evidence.chosen = used.chosen;
+    evidence.seed = used.seed;
     evidence.after = achieved(path.after->report);
     evidence.packets_forward = path.after->report.forward.packets;
     evidence.packets_back = path.after->report.back.packets;

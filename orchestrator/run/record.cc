@@ -42,7 +42,9 @@ PathRecord path_record(const PathEvidence& evidence) {
           .rtt_samples = evidence.round_trips.size(),
           .before = evidence.before,
           .after = evidence.after,
-          .within_tolerance = evidence.within_tolerance};
+          .within_tolerance = evidence.within_tolerance,
+          .chosen = evidence.chosen,
+          .seed = evidence.seed};
 }
 
 std::optional<double> headline(const RunRecord& record, const WorkloadSpec& workload) {

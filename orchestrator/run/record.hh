@@ -15,7 +15,9 @@ namespace longhaul::orchestrator {
 
 /// Measurements of the path before and after a run.
 struct PathEvidence {
-  std::string engine;
+  std::string engine;                      ///< the one that was used
+  std::optional<std::string> chosen = {};  ///< why, where degen was free to choose
+  std::optional<std::uint64_t> seed = {};  ///< of what is random
   degen::Report during;
   std::vector<std::int64_t> before;  ///< achieved forward, back, ns
   std::vector<std::int64_t> after;

@@ -11,7 +11,7 @@ Result<void> on_target(const char* way, const degen::Direction& asked, const deg
   // A full queue adds what the workload put there, and a saturated or lossy path loses probes: judged before and after.
   if (load == Load::busy && asked.rate.bits_per_second > 0) return {};
   if (measured.samples < kFewestSamples) {
-    if (asked.loss.parts > 0) return {};
+    if (asked.loses() || asked.corrupt.parts > 0) return {};
     return fail("{}: only {} probes crossed the router, {} were lost in it", way, measured.samples, measured.lost);
   }
   const auto allowed = tolerance(asked, measured.samples, emulated);

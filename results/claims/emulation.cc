@@ -56,6 +56,13 @@ bool is_steady(const CellSummary& cell) {
   return integer_of(cell.parameters, "jitter") == 0 && integer_of(cell.parameters, "rate") == 0;
 }
 
+// Packets are lost by something else than axis `loss`, too; what share of them is no claim of ours.
+bool loses_otherwise(const CellSummary& cell) {
+  for (const auto* name : {"ge_enter", "ge_loss_good", "corrupt", "queue"})
+    if (integer_of(cell.parameters, name) > 0) return true;
+  return false;
+}
+
 // Packets that count as independent: lost ones come in rows.
 double independent(const CellSummary& cell, const Quality& share, std::uint64_t packets) {
   const auto row = std::string_view{share.parameter} == "loss"
@@ -110,7 +117,7 @@ class Account {
     }
     for (const auto& share : kShares) {
       const auto* measured = cell.metric(share.metric);
-      if (measured == nullptr) continue;
+      if (measured == nullptr || (std::string_view{share.metric} == "loss" && loses_otherwise(cell))) continue;
       const auto parts = integer_of(cell.parameters, share.parameter);
       if (parts > 0)
         share_of(cell, share, *measured, static_cast<double>(parts) / 1e6);

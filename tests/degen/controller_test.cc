@@ -29,7 +29,8 @@ class ControllerTest : public testing::Test {
     std::vector<std::unique_ptr<Engine>> engines;
     engines.push_back(std::make_unique<test::RecordingEngine>("netem", netem));
     engines.push_back(std::make_unique<test::RecordingEngine>("nfqueue", nfqueue));
-    controller = std::make_unique<ImpairmentController>([] { return test::kSides; }, std::move(engines), directory);
+    controller = std::make_unique<ImpairmentController>([] { return test::kSides; }, std::move(engines), directory,
+                                                        [this] { return ++drawn; });
     controller->connected(1, "pid 11");
     controller->connected(2, "pid 22");
   }
@@ -68,6 +69,7 @@ class ControllerTest : public testing::Test {
   std::unique_ptr<ImpairmentController> controller;
   Nanoseconds time = 100s;
   std::uint32_t sequence = 0;
+  std::uint32_t drawn = 100;  // the last seed
 };
 
 TEST_F(ControllerTest, AppliesAndClears) {
@@ -322,6 +324,52 @@ TEST_F(ControllerTest, AnotherEngineComesAfterTheFirstHasGone) {
   ask(1, apply_request({{"delay", 5'000'000}}, "nfqueue"));
   EXPECT_THAT(order, ElementsAre("netem apply", "netem clear"));
   EXPECT_EQ(controller->report().engine, "nfqueue");
+}
+
+TEST_F(ControllerTest, WhatIsRandomFollowsFromASeedThatTheReportNames) {
+  auto request = apply_request({{"delay", 5'000'000}, {"loss", 1000}});
+  EXPECT_EQ(ask(1, request).report->seed, 101u);  // drawn
+  EXPECT_FALSE(netem.plans.back().seed.asked);
+  request.seed = 7;
+  EXPECT_EQ(ask(1, request).report->seed, 7u);
+  EXPECT_EQ(netem.plans.back().seed, (Seed{.value = 7, .asked = true}));
+  EXPECT_EQ(ask(2, plain_request(RequestKind::show)).report->seed, 7u);
+  // Nothing is random, or the kernel draws it otherwise.
+  EXPECT_FALSE(ask(1, apply_request({{"delay", 5'000'000}})).report->seed);
+  netem.draws_by_seed = false;
+  EXPECT_FALSE(ask(1, apply_request({{"loss", 1000}})).report->seed);
+}
+
+// This test's service has no engine edt, as a router without BPF has none.
+TEST_F(ControllerTest, AutoTakesTheFirstEngineThatThisRouterHasAndSaysWhy) {
+  const auto reply = ask(1, apply_request({{"delay", 5'000'000}}, "auto"));
+  ASSERT_TRUE(reply.ok) << reply.error.value_or("");
+  EXPECT_EQ(reply.report->engine, "netem");
+  EXPECT_EQ(reply.report->chosen, "not edt: engine edt is not available in this service");
+  EXPECT_THAT(netem.events, ElementsAre("netem apply"));
+  // Who names an engine is told of no choice.
+  EXPECT_FALSE(ask(1, apply_request({{"delay", 5'000'000}})).report->chosen);
+}
+
+TEST_F(ControllerTest, AutoGoesOnWhereTheKernelRefuses) {
+  netem.fail = "rb0: this kernel has no netem";
+  const auto reply = ask(1, apply_request({{"delay", 5'000'000}}, "auto"));
+  ASSERT_TRUE(reply.ok) << reply.error.value_or("");
+  EXPECT_EQ(reply.report->engine, "nfqueue");
+  EXPECT_THAT(reply.report->chosen.value(), HasSubstr("not netem: rb0: this kernel has no netem"));
+  EXPECT_THAT(nfqueue.events, ElementsAre("nfqueue apply"));
+  EXPECT_EQ(ask(1, plain_request(RequestKind::show)).report->chosen, reply.report->chosen);
+  EXPECT_FALSE(ask(1, plain_request(RequestKind::clear)).report->chosen);
+}
+
+TEST_F(ControllerTest, AutoIsRefusedWithTheReasonOfEachEngine) {
+  netem.refuse = "rb0: a qdisc htb";
+  nfqueue.fail = "nft: no such file";
+  const auto reply = ask(1, apply_request({{"delay", 5'000'000}}, "auto"));
+  EXPECT_FALSE(reply.ok);
+  EXPECT_THAT(reply.error.value(),
+              testing::AllOf(HasSubstr("not netem: rb0: a qdisc htb"), HasSubstr("not nfqueue: nft: no such file")));
+  EXPECT_FALSE(owned());
 }
 
 TEST_F(ControllerTest, ADelayOfNothingHoldsTheRouterAndTouchesNothing) {

@@ -31,8 +31,9 @@ class Link {
  public:
   explicit Link(const Direction& direction, std::uint64_t seed = 7)
       : terms_(edt::terms_of(link_for(direction), {}, seed)) {}
-  edt_decision arrive(std::uint64_t time, std::uint32_t bytes = 1514) {
-    return edt_decide(&terms_, &state_, time, bytes);
+  edt_decision arrive(std::uint64_t time, std::uint32_t bytes = 1514, bool ecn_capable = false) {
+    const edt_packet packet{.arrival = time, .bytes = bytes, .ecn_capable = ecn_capable ? 1U : 0U};
+    return edt_decide(&terms_, &state_, &packet);
   }
   /// As many packets, so far apart; when each leaves, by number. Those that are lost are missing.
   std::map<int, std::uint64_t> send(int count, std::uint64_t apart, std::uint32_t bytes = 1514) {
@@ -77,6 +78,25 @@ TEST(EdtDecision, TheSameSeedLosesTheSamePackets) {
   for (const auto& [i, due] : first) early.push_back(i);
   for (const auto& [i, due] : Link{direction, 1}.send(1000, 77'000)) late.push_back(i);
   EXPECT_EQ(early, late);
+}
+
+TEST(EdtDecision, WhatWouldBeLostIsMarkedWhereItCanBe) {
+  const Direction direction{.delay = 1ms, .loss = {100'000}};
+  auto marking = direction;
+  marking.ecn = true;
+  Link losing{direction}, link{marking}, deaf{marking};
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    const auto at = kStart + i * 1000;
+    const auto lost = losing.arrive(at, 1514, true).fate == EDT_LOSE;  // nobody asked for marks
+    const auto marked = link.arrive(at, 1514, true);
+    EXPECT_EQ(marked.fate, EDT_PASS);
+    EXPECT_EQ(marked.mark, lost ? 1U : 0U);
+    EXPECT_EQ(marked.due, at + kMillisecond);
+    EXPECT_EQ(deaf.arrive(at).fate, lost ? EDT_LOSE : EDT_PASS);
+  }
+  EXPECT_EQ(link.state().marked, losing.state().lost);
+  EXPECT_EQ(link.state().lost, 0u);
+  EXPECT_EQ(deaf.state().lost, losing.state().lost);
 }
 
 TEST(EdtDecision, NothingAndEverythingAreCertain) {
@@ -135,6 +155,29 @@ TEST(EdtDecision, AFullQueueDropsAsNfqueuesDoes) {
   EXPECT_EQ(link.state().lost, 0u);
   // As long as the queue: `limit` packets of 1.2112 ms.
   EXPECT_NEAR(static_cast<double>(last), limit * 1'211'200.0, 2 * 1'211'200.0);
+}
+
+// The one on the link, and so many behind it; packets by their bytes.
+TEST(EdtDecision, AQueueOfStatedLengthHoldsAsManyInEitherEngine) {
+  const Direction direction{.delay = 20ms, .rate = {10'000'000}, .queue = 50};
+  for (const std::uint32_t bytes : {1514U, 757U}) {
+    Link link{direction};
+    Scheduler scheduler{direction, 100'000, 1, queue_patience(direction, 1500)};
+    std::vector<Verdict> verdicts;
+    int passed = 0;
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+      const auto decision = link.arrive(kStart, bytes);
+      passed += decision.fate == EDT_PASS ? 1 : 0;
+      scheduler.arrive({.id = i, .time = Nanoseconds{static_cast<std::int64_t>(kStart)}, .bytes = bytes}, verdicts);
+    }
+    EXPECT_EQ(passed, 51 * 1514 / static_cast<int>(bytes));
+    EXPECT_EQ(link.state().overflowed, scheduler.overflowed());
+    EXPECT_EQ(scheduler.waiting(), static_cast<std::size_t>(passed));
+    // A place is free as soon as the link has sent one.
+    const auto later = kStart + std::uint64_t{bytes} * 800;
+    EXPECT_EQ(link.arrive(later, bytes).fate, EDT_PASS);
+    EXPECT_EQ(link.arrive(later, bytes).fate, EDT_OVERFLOW);
+  }
 }
 
 TEST(EdtDecision, JitterKeepsOrderWhenAsked) {
@@ -208,10 +251,10 @@ TEST(EdtDecision, NothingLeavesBeforeItCame) {
 // 15 degrees of freedom is 37.7.
 TEST(EdtDecision, DrawsAreUniform) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    for (const std::uint64_t which : {0, 1}) {
+    for (std::uint64_t which = 0; which < DEGEN_PURPOSES; ++which) {
       std::map<std::uint64_t, int> low, high;
       for (std::uint64_t packet = 0; packet < 16'000; ++packet) {
-        const auto draw = edt_random(seed, packet, which);
+        const auto draw = degen_draw(seed, packet, which);
         ++low[draw & 15];
         ++high[draw >> 60];
       }

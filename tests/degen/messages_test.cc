@@ -52,6 +52,11 @@ TEST(Text, ReportsForPeople) {
       .impaired = true, .engine = "netem", .holder = "me (pid 3, uid 0)", .parameters = {{"delay", 5'000'000}}};
   EXPECT_THAT(to_text(report), testing::AllOf(HasSubstr("delay 5ms (netem), held by me (pid 3, uid 0)"),
                                               HasSubstr("no probes have come")));
+  EXPECT_THAT(to_text(report), testing::Not(HasSubstr("was chosen")));
+  report.seed = 42;
+  EXPECT_THAT(to_text(report), HasSubstr("random by seed 42\n"));
+  report.chosen = "not edt: no fq";
+  EXPECT_THAT(to_text(report), HasSubstr("engine netem was chosen: not edt: no fq\n"));
   report.forward = {.asked = 5'000'000,
                     .programmed = 4'750'000,
                     .achieved = 5'012'000,

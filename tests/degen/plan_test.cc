@@ -74,6 +74,25 @@ TEST(ImpairmentPlan, QueueHoldsRateTimesDelay) {
   EXPECT_GT(queue_limit({.loss = {1}}, 0ns, 1500), 100u);
 }
 
+TEST(ImpairmentPlan, AQueueOfStatedLengthIsInFrontOfTheLink) {
+  // 50 wait, one is on the link, 167 are on the way (100 Mbit/s x 20 ms).
+  EXPECT_EQ(queue_limit({.delay = 20ms, .rate = {100'000'000}, .queue = 50}, 40ms, 1500), 167 + 50 + 1);
+  EXPECT_EQ(queue_patience({.rate = {100'000'000}}, 1500), 0ns);
+  EXPECT_EQ(queue_patience({.rate = {100'000'000}, .queue = 50}, 1500), Nanoseconds{std::int64_t{51} * 1514 * 80});
+  const Parameters parameters{{"delay", 20'000'000}, {"rate", 100'000'000}, {"queue", 50}};
+  EXPECT_EQ(qdiscs_of(parameters)[0].limit, 218u);
+  // Smaller packets fit into the same time.
+  const auto queue = nfqueue::queues_of(plan_of(parameters, "nfqueue"))[0];
+  EXPECT_EQ(queue.patience, Nanoseconds{std::int64_t{51} * 1514 * 80});
+  EXPECT_EQ(queue.limit, 218u * 26);
+  const auto link = edt::links_of(plan_of(parameters, "edt"))[0];
+  EXPECT_EQ(link.patience, queue.patience);
+  EXPECT_EQ(link.fq.limit, 218u * 26);
+  // Nothing has changed where none is stated.
+  EXPECT_EQ(nfqueue::queues_of(plan_of({{"delay", 20'000'000}, {"rate", 100'000'000}}, "nfqueue"))[0].limit,
+            167u + 334 + kMinQueue);
+}
+
 TEST(ImpairmentPlan, NetemParameters) {
   const auto qdisc = qdiscs_of(
       {{"delay", 10'000'000}, {"jitter", 1'000'000}, {"loss", 500'000}, {"reorder", 250'000}, {"rate", 8'000'000}})[0];
@@ -82,6 +101,47 @@ TEST(ImpairmentPlan, NetemParameters) {
   EXPECT_EQ(qdisc.reorder, 0x40000000u);
   EXPECT_EQ(qdisc.rate, 1'000'000u);
   EXPECT_FALSE(qdisc.bursts);
+  EXPECT_FALSE(qdisc.ecn);
+  EXPECT_EQ(qdisc.corrupt, 0u);
+  EXPECT_EQ(qdiscs_of({{"corrupt", 500'000}})[0].corrupt, 0x80000000u);
+  EXPECT_TRUE(qdiscs_of({{"loss", 1}, {"ecn", 1}})[0].ecn);
+}
+
+TEST(ImpairmentPlan, EveryInterfaceDrawsByItselfAndEachWayWhateverTheOtherDoes) {
+  const auto seeds = [](const Parameters& parameters, std::uint32_t seed) {
+    std::vector<std::uint64_t> found;
+    for (const auto& egress : plan_for(make_impairment(parameters).value(), "edt", kSides, {}, {seed})->egresses)
+      found.push_back(egress.seed);
+    return found;
+  };
+  const auto both = seeds({{"loss", 1000}}, 7);
+  ASSERT_EQ(both.size(), 3u);
+  EXPECT_NE(both[0], both[1]);
+  EXPECT_NE(both[1], both[2]);
+  EXPECT_EQ(seeds({{"loss", 1000}}, 7), both);
+  EXPECT_NE(seeds({{"loss", 1000}}, 8)[0], both[0]);
+  EXPECT_EQ(seeds({{"loss", 1000}, {"loss_back", 0}}, 7)[0], both[0]);
+  EXPECT_EQ(seeds({{"loss", 0}, {"loss_back", 1000}}, 7)[0], both[1]);
+  // The engines are told.
+  const auto plan = plan_for(make_impairment({{"loss", 1000}}).value(), "edt", kSides, {}, {7}).value();
+  EXPECT_EQ(edt::links_of(plan)[0].seed, both[0]);
+  EXPECT_EQ(nfqueue::queues_of(plan)[0].seed, both[0]);
+  EXPECT_EQ(netem::qdiscs_of(plan, true)[0].seed, both[0]);
+  EXPECT_FALSE(netem::qdiscs_of(plan)[0].seed);
+}
+
+TEST(ImpairmentPlan, NetemTakesASeedSinceLinux67) {
+  EXPECT_TRUE(netem::draws_by_seed("6.7.0"));
+  EXPECT_TRUE(netem::draws_by_seed("6.12.43+deb13-amd64"));
+  EXPECT_FALSE(netem::draws_by_seed("6.1.0-44-amd64"));
+  const auto check = [](const Parameters& parameters, const Seed& seed, std::string_view release) {
+    return netem::check_seed(plan_for(make_impairment(parameters).value(), "netem", kSides, {}, seed).value(), release);
+  };
+  EXPECT_TRUE(check({{"loss", 1000}}, {.value = 7, .asked = false}, "6.1.0"));
+  EXPECT_TRUE(check({{"loss", 1000}}, {.value = 7, .asked = true}, "6.7.0"));
+  EXPECT_TRUE(check({{"delay", 1000}}, {.value = 7, .asked = true}, "6.1.0"));  // nothing is drawn
+  EXPECT_THAT(check({{"loss", 1000}}, {.value = 7, .asked = true}, "6.1.0").error().message,
+              testing::AllOf(HasSubstr("seed: engine netem"), HasSubstr("6.1.0"), HasSubstr("use engine edt")));
 }
 
 TEST(ImpairmentPlan, JitterThatKeepsOrderNeedsARateInNetem) {
@@ -91,14 +151,36 @@ TEST(ImpairmentPlan, JitterThatKeepsOrderNeedsARateInNetem) {
 }
 
 TEST(ImpairmentPlan, BurstsOfLossesKeepTheirMean) {
-  const auto bursts = gilbert({.loss = {100'000}, .loss_burst = 4});
+  const auto bursts = loss_model({.loss = {100'000}, .loss_burst = 4});
   ASSERT_TRUE(bursts);
   const double enter = bursts->enter / 4294967295.0;
   const double leave = bursts->leave / 4294967295.0;
   EXPECT_NEAR(1 / leave, 4, 1e-6);
   EXPECT_NEAR(enter / (enter + leave), 0.1, 1e-6);
   EXPECT_EQ(qdiscs_of({{"loss", 100'000}, {"loss_burst", 4}})[0].loss, 0u);
-  EXPECT_FALSE(gilbert({.loss = {0}, .loss_burst = 4}));
+  EXPECT_FALSE(loss_model({.loss = {0}, .loss_burst = 4}));
+}
+
+TEST(ImpairmentPlan, GilbertElliottIsAskedOfEveryEngineAsItIs) {
+  const Parameters parameters{
+      {"ge_enter", 10'000}, {"ge_leave", 250'000}, {"ge_loss_bad", 500'000}, {"ge_loss_good", 1000}};
+  const LossModel model{.enter = kernel_probability({10'000}),
+                        .leave = 0x40000000,
+                        .loss_bad = 0x80000000,
+                        .loss_good = kernel_probability({1000})};
+  const auto qdisc = qdiscs_of(parameters)[0];
+  EXPECT_EQ(qdisc.bursts, model);
+  EXPECT_EQ(qdisc.loss, 0u);
+  const auto terms = edt::terms_of(edt::links_of(plan_of(parameters, "edt"))[0], {}, 1);
+  EXPECT_EQ(terms.enter, model.enter);
+  EXPECT_EQ(terms.leave, model.leave);
+  EXPECT_EQ(terms.loss_bad, model.loss_bad);
+  EXPECT_EQ(terms.loss_good, model.loss_good);
+  EXPECT_FALSE(terms.delay_only);
+  // Gilbert's simple model is the one whose states lose all and nothing.
+  const auto simple = loss_model({.loss = {100'000}, .loss_burst = 4}).value();
+  EXPECT_EQ(simple.loss_bad, kCertain);
+  EXPECT_EQ(simple.loss_good, 0u);
 }
 
 TEST(ImpairmentPlan, KernelProbabilityIsExactAtItsEnds) {
@@ -165,9 +247,11 @@ TEST(ImpairmentPlan, EdtTerms) {
   EXPECT_TRUE(terms.keep_order);
   const auto bursts = edt::terms_of(links_of({{"loss", 100'000}, {"loss_burst", 4}})[0], {}, 1);
   EXPECT_EQ(bursts.loss, 0u);
-  EXPECT_EQ(bursts.burst_leave, 0x40000000u);
+  EXPECT_EQ(bursts.leave, 0x40000000u);
   EXPECT_FALSE(bursts.delay_only);
   EXPECT_TRUE(edt::terms_of(links_of({{"delay", 1'000}})[0], {}, 1).delay_only);
+  EXPECT_FALSE(bursts.ecn);
+  EXPECT_TRUE(edt::terms_of(links_of({{"loss", 100}, {"ecn", 1}})[0], {}, 1).ecn);
 }
 
 TEST(ImpairmentPlan, FqHoldsWhatIsAskedOfEdt) {
@@ -199,6 +283,15 @@ TEST(ImpairmentPlan, RefusesWhatAnEngineCannotDoByName) {
               testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("nfqueue")));
   EXPECT_THAT(check_engine(duplicate, "edt").error().message,
               testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("edt"), HasSubstr("use engine netem")));
+  const auto flips = make_impairment({{"corrupt", 10}}).value();
+  EXPECT_TRUE(check_engine(flips, "netem"));
+  EXPECT_TRUE(check_engine(flips, "nfqueue"));
+  EXPECT_THAT(check_engine(flips, "edt").error().message,
+              testing::AllOf(HasSubstr("corrupt"), HasSubstr("edt"), HasSubstr("use engine netem or nfqueue")));
+  const auto long_queue = make_impairment({{"rate", 20'000}, {"queue", 1000}}).value();
+  EXPECT_TRUE(check_engine(long_queue, "nfqueue"));
+  EXPECT_THAT(check_engine(long_queue, "edt").error().message, HasSubstr("queue: 1000 packets at 20kbit/s"));
+  EXPECT_TRUE(check_engine(make_impairment({{"rate", 20'000'000}, {"queue", 1000}}).value(), "edt"));
   const auto slow = make_impairment({{"rate", 19'000}}).value();
   EXPECT_TRUE(check_engine(slow, "netem"));
   EXPECT_THAT(check_engine(slow, "edt").error().message,

@@ -21,16 +21,17 @@ TEST(QdiscMessage, DelayAlone) {
   const auto bytes =
       netem_message(5, {.interface = "rb0", .latency = 5ms, .limit = 4295, .bursts = {}}, QdiscRequest::create);
   EXPECT_EQ(hex(bytes),
-            "a0000000 24000006 00000000 00000000\n"    // length, RTM_NEWQDISC, CREATE | EXCL
-            "00000000 05000000 00006ede ffffffff\n"    // interface 5, handle de6e:, parent root
-            "00000000 0a000100 6e657465 6d000000\n"    // TCA_KIND "netem"
-            "70000200 2d310100 c7100000 00000000\n"    // TCA_OPTIONS, 78125 ticks of 64 ns, limit 4295, loss
-            "00000000 00000000 00000000 10000100\n"    // gap, duplicate, jitter; CORR
-            "00000000 00000000 00000000 0c000300\n"    // REORDER
-            "00000000 00000000 0c000400 00000000\n"    // CORRUPT
-            "00000000 14000600 00000000 00000000\n"    // RATE
-            "00000000 00000000 0c000a00 404b4c00\n"    // LATENCY64 5000000
-            "00000000 0c000b00 00000000 00000000\n");  // JITTER64
+            "a8000000 24000006 00000000 00000000\n"  // length, RTM_NEWQDISC, CREATE | EXCL
+            "00000000 05000000 00006ede ffffffff\n"  // interface 5, handle de6e:, parent root
+            "00000000 0a000100 6e657465 6d000000\n"  // TCA_KIND "netem"
+            "78000200 2d310100 c7100000 00000000\n"  // TCA_OPTIONS, 78125 ticks of 64 ns, limit 4295, loss
+            "00000000 00000000 00000000 10000100\n"  // gap, duplicate, jitter; CORR
+            "00000000 00000000 00000000 0c000300\n"  // REORDER
+            "00000000 00000000 0c000400 00000000\n"  // CORRUPT
+            "00000000 08000700 00000000 14000600\n"  // ECN, RATE
+            "00000000 00000000 00000000 00000000\n"
+            "0c000a00 404b4c00 00000000 0c000b00\n"  // LATENCY64 5000000, JITTER64
+            "00000000 00000000 ");
 }
 
 TEST(QdiscMessage, EverythingElse) {
@@ -38,25 +39,45 @@ TEST(QdiscMessage, EverythingElse) {
                                    {.interface = "rb0",
                                     .latency = 10s,
                                     .limit = 1000,
-                                    .bursts = Gilbert{.enter = 0x01020304, .leave = 0x05060708},
+                                    .bursts = LossModel{.enter = 0x01020304, .leave = 0x05060708},
+                                    .ecn = true,
                                     .duplicate = 0x11111111,
+                                    .corrupt = 0x33333333,
                                     .reorder = 0x22222222,
                                     .rate = 50'000'000'000},
                                    QdiscRequest::change);
   EXPECT_EQ(hex(bytes),
-            "c4000000 24000000 00000000 00000000\n"
+            "cc000000 24000000 00000000 00000000\n"
             "00000000 07000000 00006ede ffffffff\n"
             "00000000 0a000100 6e657465 6d000000\n"
-            "94000200 902f5009 e8030000 00000000\n"  // 156250000 ticks
+            "9c000200 902f5009 e8030000 00000000\n"  // 156250000 ticks
             "01000000 11111111 00000000 10000100\n"  // gap 1: every packet may overtake
             "00000000 00000000 00000000 0c000300\n"
-            "22222222 00000000 0c000400 00000000\n"
-            "00000000 18000500 14000200 04030201\n"  // LOSS { GE { p, r, h, k1 } }
-            "08070605 00000000 00000000 14000600\n"
-            "ffffffff 00000000 00000000 00000000\n"
-            "0c000800 00743ba4 0b000000 0c000a00\n"  // RATE64
-            "00e40b54 02000000 0c000b00 00000000\n"
-            "00000000 ");
+            "22222222 00000000 0c000400 33333333\n"
+            "00000000 08000700 01000000 18000500\n"  // ECN; LOSS { GE { p, r, h, k1 } }
+            "14000200 04030201 08070605 00000000\n"
+            "00000000 14000600 ffffffff 00000000\n"
+            "00000000 00000000 0c000800 00743ba4\n"  // RATE64
+            "0b000000 0c000a00 00e40b54 02000000\n"
+            "0c000b00 00000000 00000000 ");
+}
+
+TEST(QdiscMessage, GilbertElliottByItsFourProbabilities) {
+  const NetemQdisc qdisc{.interface = "rb0",
+                         .limit = 10,
+                         .bursts = LossModel{.enter = 1, .leave = 2, .loss_bad = 0xfffffffc, .loss_good = 4}};
+  // LOSS { GE { p, r, h, k1 } }: h is what the bad state lets pass.
+  EXPECT_THAT(hex(netem_message(5, qdisc, QdiscRequest::create)),
+              testing::ContainsRegex("14000200[ \n]01000000[ \n]02000000[ \n]03000000[ \n]04000000"));
+}
+
+TEST(QdiscMessage, ASeedIsNamedWhereThereIsOne) {
+  NetemQdisc qdisc{.interface = "rb0", .limit = 10, .bursts = {}};
+  const auto without = netem_message(5, qdisc, QdiscRequest::create);
+  qdisc.seed = 0x0102030405060708;
+  const auto with = netem_message(5, qdisc, QdiscRequest::create);
+  ASSERT_EQ(with.size(), without.size() + 12);
+  EXPECT_EQ(hex({with.end() - 12, with.end()}), "0c000e00 08070605 04030201 ");  // TCA_NETEM_PRNG_SEED
 }
 
 TEST(QdiscMessage, JitterBringsItsTable) {

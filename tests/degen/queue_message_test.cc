@@ -20,6 +20,10 @@ TEST(QueueMessage, Bind) {
             "0000de60 08000100 01000000 09000200\n"    // queue; CMD bind; PARAMS
             "00000000 01000000 08000300 000010c7\n"    // meta only; QUEUE_MAXLEN
             "08000500 00000004 08000400 00000004\n");  // FLAGS and MASK: GSO
+  // Whoever changes packets gets them whole, and as they are on the link.
+  const auto whole = hex(bind_message(0xDE60, 4295, Copied::whole));
+  EXPECT_NE(whole.find("09000200\n0000ffff 02000000"), std::string::npos) << whole;
+  EXPECT_NE(whole.find("08000500 00000000 08000400 00000004\n"), std::string::npos) << whole;
   EXPECT_NE(hex(bind_message(0xDE60, 4295, Copied::length)).find("09000200\n00000004 02000000"), std::string::npos);
 }
 
@@ -36,6 +40,17 @@ TEST(QueueMessage, VerdictsOfAllKindsInOneBuffer) {
             "20000000 03030100 00000000 00000000\n0000de60 0c000200 00000001 01020304\n"  // VERDICT_BATCH, NF_ACCEPT
             "20000000 01030100 00000000 00000000\n0000de60 0c000200 00000001 00000005\n"  // VERDICT
             "20000000 01030100 00000000 00000000\n0000de60 0c000200 00000000 00000006\n");
+}
+
+TEST(QueueMessage, AVerdictMayBringAnotherPacket) {
+  const std::vector<std::byte> packet{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}, std::byte{5}};
+  std::vector<std::byte> buffer;
+  append_verdict(buffer, 0xDE60, {VerdictKind::accept, 5}, packet);
+  append_verdict(buffer, 0xDE60, {VerdictKind::accept, 6});
+  EXPECT_EQ(hex(buffer),
+            "2c000000 01030100 00000000 00000000\n0000de60 0c000200 00000001 00000005\n"
+            "09000a00 01020304 05000000 20000000\n01030100 00000000 00000000 0000de60\n"
+            "0c000200 00000001 00000006 ");
 }
 
 std::optional<QueuedPacket> parse(const std::vector<std::uint32_t>& words) {

@@ -23,6 +23,7 @@ struct Log {
   std::optional<std::string> missing;
   std::vector<std::string> swept;  ///< the interfaces that it was given
   Counters counters;
+  bool draws_by_seed = true;
   std::function<void()> on_apply;
   std::optional<Nanoseconds> renewal;  ///< renew() asks to be called again after this
   std::function<void()> on_renew;
@@ -49,6 +50,7 @@ class RecordingEngine : public Engine {
   }
   std::optional<std::string> missing() override { return log_.missing; }
   Counters counters(Way) override { return log_.counters; }
+  bool draws_by_seed() const override { return log_.draws_by_seed; }
   std::optional<Nanoseconds> renew() override {
     if (log_.renewal) log_.events.push_back(name_ + " renew");
     if (log_.on_renew) log_.on_renew();

@@ -108,6 +108,22 @@ TEST(Scheduler, LossesAreAsAsked) {
   EXPECT_NEAR(static_cast<double>(scheduler.lost()), 10'000, 300);
 }
 
+TEST(Scheduler, TheSameSeedLosesTheSamePackets) {
+  const auto lost = [](std::uint64_t seed, const Direction& direction) {
+    Scheduler scheduler{direction, 1000, seed};
+    const auto released = run(scheduler, packets(1000, 10us));
+    std::set<std::uint32_t> missing;
+    for (std::uint32_t id = 1; id <= 1000; ++id)
+      if (!released.contains(id)) missing.insert(id);
+    return missing;
+  };
+  const auto first = lost(1, {.delay = 1ms, .loss = {50'000}});
+  EXPECT_EQ(lost(1, {.delay = 1ms, .loss = {50'000}}), first);
+  EXPECT_NE(lost(2, {.delay = 1ms, .loss = {50'000}}), first);
+  // Whatever else is drawn.
+  EXPECT_EQ(lost(1, {.delay = 5ms, .jitter = 2ms, .loss = {50'000}, .reorder = {10'000}}), first);
+}
+
 TEST(Scheduler, LossesComeInBursts) {
   Scheduler scheduler{{.delay = 1ms, .loss = {100'000}, .loss_burst = 5}, 200'000, 7};
   const auto released = run(scheduler, packets(200'000, 1us));
@@ -160,6 +176,52 @@ TEST(Scheduler, ReorderedPacketsSkipTheDelay) {
     if (held == 0ms) ++skipped;
   }
   EXPECT_NEAR(skipped, 400, 60);
+}
+
+TEST(Scheduler, WhatWouldBeLostIsMarkedWhereItCanBe) {
+  Scheduler losing{{.delay = 1ms, .loss = {100'000}}, 100'000, 7};
+  Scheduler marking{{.delay = 1ms, .loss = {100'000}, .ecn = true}, 100'000, 7};
+  Scheduler deaf{{.delay = 1ms, .loss = {100'000}, .ecn = true}, 100'000, 7};
+  std::vector<Verdict> verdicts;
+  for (auto arrival : packets(10'000, 1us)) {
+    const auto before = losing.lost();
+    deaf.arrive(arrival, verdicts);
+    arrival.ecn_capable = true;
+    losing.arrive(arrival, verdicts);
+    EXPECT_EQ(marking.arrive(arrival, verdicts).mark, losing.lost() > before);
+  }
+  EXPECT_GT(losing.lost(), 900u);
+  EXPECT_EQ(marking.marked(), losing.lost());
+  EXPECT_EQ(marking.lost(), 0u);
+  EXPECT_EQ(deaf.lost(), losing.lost());
+}
+
+TEST(Scheduler, BitsAreFlippedInAsManyPacketsAsAsked) {
+  Scheduler scheduler{{.delay = 1ms, .corrupt = {100'000}}, 200'000, 7};
+  std::vector<Verdict> verdicts;
+  std::uint64_t flipped = 0;
+  for (const auto& arrival : packets(100'000, 1us)) flipped += scheduler.arrive(arrival, verdicts).flip ? 1 : 0;
+  EXPECT_EQ(scheduler.corrupted(), flipped);
+  EXPECT_NEAR(static_cast<double>(flipped), 10'000, 300);
+  EXPECT_EQ(scheduler.lost(), 0u);
+}
+
+TEST(Scheduler, AChangedPacketHasAVerdictOfItsOwnInItsTurn) {
+  // Its bytes go with the verdict, so it must not be among those that another one lets go.
+  Scheduler scheduler{{.delay = 1ms, .corrupt = {500'000}}, 1000, 7};
+  std::set<std::uint32_t> changed;
+  std::vector<Verdict> verdicts;
+  for (const auto& arrival : packets(100, 1us))
+    if (scheduler.arrive(arrival, verdicts).any()) changed.insert(arrival.id);
+  scheduler.flush(verdicts);
+  ASSERT_GT(changed.size(), 20u);
+  std::uint32_t next = 1;
+  for (const auto& verdict : verdicts) {
+    EXPECT_EQ(verdict.kind == VerdictKind::accept, changed.contains(verdict.id)) << verdict.id;
+    EXPECT_TRUE(verdict.kind == VerdictKind::accept_through || verdict.id == next);
+    for (; next <= verdict.id; ++next) EXPECT_EQ(changed.contains(next), verdict.kind == VerdictKind::accept);
+  }
+  EXPECT_EQ(next, 101u);
 }
 
 Direction with_faults(const std::string& text, Nanoseconds delay = 5ms) {

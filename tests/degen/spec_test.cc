@@ -48,8 +48,11 @@ TEST(Spec, ReadsEveryAxis) {
                                            {"jitter_order", "free"},
                                            {"loss", 5000},
                                            {"loss_burst", 4},
+                                           {"ecn", 1},
                                            {"rate", 100'000'000},
+                                           {"queue", 40},
                                            {"duplicate", 10},
+                                           {"corrupt", 30},
                                            {"reorder", 20}})
                               .value();
   const Direction expected{.delay = 20ms,
@@ -58,12 +61,27 @@ TEST(Spec, ReadsEveryAxis) {
                            .keep_order = false,
                            .loss = {5000},
                            .loss_burst = 4,
+                           .ecn = true,
                            .rate = {100'000'000},
+                           .queue = 40,
                            .duplicate = {10},
+                           .corrupt = {30},
                            .reorder = {20}};
   EXPECT_EQ(impairment.forward, expected);
   EXPECT_EQ(impairment.back, expected);
   EXPECT_EQ(expected.longest(), 24ms);
+}
+
+TEST(Spec, ReadsGilbertElliott) {
+  const auto impairment = make_impairment({{"ge_enter", 10'000}, {"ge_leave", 250'000}, {"ge_loss_good", 10}}).value();
+  EXPECT_EQ(impairment.forward.ge,
+            (GilbertElliott{.enter = {10'000}, .leave = {250'000}, .loss_bad = {1'000'000}, .loss_good = {10}}));
+  EXPECT_TRUE(impairment.forward.loses() && impairment.random());
+  EXPECT_EQ(describe(impairment), "ge_enter 1%, ge_leave 25%, ge_loss_good 10ppm");
+  // Its other axes ask for nothing by themselves.
+  EXPECT_TRUE(make_impairment({{"ge_leave", 250'000}, {"ge_loss_bad", 10}})->none());
+  EXPECT_FALSE(make_impairment({{"ge_loss_good", 10}})->none());
+  EXPECT_FALSE(make_impairment({{"ge_leave", 0}}));  // the bad state would never end
 }
 
 TEST(Spec, RefusesWhatMeansNothing) {
@@ -77,6 +95,12 @@ TEST(Spec, RefusesWhatMeansNothing) {
   EXPECT_THAT(message({{"reorder", 100}}), HasSubstr("reorder: "));
   EXPECT_THAT(message({{"loss", 900'000}, {"loss_burst", 2}}),
               HasSubstr("loss: 90% cannot be reached with bursts of 2"));
+  EXPECT_THAT(message({{"queue", 10}}), HasSubstr("queue: 10 without rate: "));
+  EXPECT_THAT(message({{"rate", 1000}, {"rate_back", 0}, {"queue", 10}}),
+              HasSubstr("queue_back: 10 without rate_back"));
+  EXPECT_THAT(message({{"loss", 10}, {"loss_back", 0}, {"ge_enter", 10}}),
+              HasSubstr("loss: 10ppm beside ge_enter or ge_loss_good"));
+  EXPECT_THAT(message({{"loss_back", 10}, {"ge_enter", 10}}), HasSubstr("loss_back: 10ppm beside ge_enter_back"));
   EXPECT_THAT(message({{"distribution", "gauss"}}), HasSubstr("expected one of uniform, normal, pareto"));
 }
 
@@ -86,7 +110,8 @@ TEST(Spec, ParametersAreTheShortestThatReadBack) {
   for (const Parameters& parameters :
        {Parameters{{"delay", 5000}, {"delay_back", 0}},
         Parameters{{"delay_back", 7000}, {"jitter_back", 1000}, {"distribution_back", "normal"}},
-        Parameters{{"loss", 10}, {"loss_burst", 3}, {"loss_burst_back", 1}}}) {
+        Parameters{{"loss", 10}, {"loss_burst", 3}, {"loss_burst_back", 1}},
+        Parameters{{"loss", 10}, {"ecn", 1}, {"ecn_back", 0}, {"corrupt", 5}, {"corrupt_back", 6}}}) {
     const auto impairment = make_impairment(parameters).value();
     EXPECT_EQ(to_parameters(impairment), parameters);
     EXPECT_EQ(make_impairment(to_parameters(impairment)).value(), impairment);

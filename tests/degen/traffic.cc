@@ -5,8 +5,9 @@
 //                                                  as an agent does it: measure unimpaired, apply, probe, measure,
 //                                                  apply again, until the delay is within tolerance
 //   degen_traffic hold FROM TO BURST ENGINE DELAY  applies and sends 10,000 packets in bursts under it, as flood does
-//   degen_traffic flood FROM TO COUNT BURST        UDP in bursts; prints what was lost and reordered, and how much each
-//                                                  burst's length changed on the way
+//   degen_traffic flood FROM TO COUNT BURST        UDP in bursts; prints what was lost (how many, and the sum of their
+//                                                  numbers) and reordered, and how much each burst's length changed
+//                                                  on the way
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -186,10 +187,12 @@ int flood(const std::string& from, const std::string& to, int count, int burst) 
     std::this_thread::sleep_for(10ms);
     take();
   }
+  std::int64_t lost_sum = 0;
   std::vector<std::int64_t> delays, before, after;
   for (int i = 0; i < count; ++i) {
     const auto k = static_cast<std::size_t>(i);
     if (received[k] != 0) delays.push_back(received[k] - sent[k]);
+    if (received[k] == 0) lost_sum += i;
     const auto first = k + 1 - static_cast<std::size_t>(burst);
     if (i % burst == burst - 1 && received[k] != 0 && received[first] != 0) {
       before.push_back(sent[k] - sent[first]);
@@ -197,9 +200,9 @@ int flood(const std::string& from, const std::string& to, int count, int burst) 
     }
   }
   fmt::print(
-      "sent={} received={} lost={} reordered={} duplicated={} delay_median_us={:.1f} burst_sent_us={:.1f} "
-      "burst_received_us={:.1f}\n",
-      count, got, count - got, reordered, duplicated, static_cast<double>(upper_median(delays)) / 1e3,
+      "sent={} received={} lost={} reordered={} lost_sum={} duplicated={} delay_median_us={:.1f} "
+      "burst_sent_us={:.1f} burst_received_us={:.1f}\n",
+      count, got, count - got, reordered, lost_sum, duplicated, static_cast<double>(upper_median(delays)) / 1e3,
       static_cast<double>(upper_median(before)) / 1e3, static_cast<double>(upper_median(after)) / 1e3);
   return got == count && reordered == 0 ? 0 : 1;
 }

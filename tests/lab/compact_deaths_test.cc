@@ -42,8 +42,8 @@ TEST_F(CompactLab, TwentyDeathsOfDegenLeaveAnUnimpairedRouter) {
 }
 
 TEST_F(CompactLab, WhatAStrangerTakesAwayIsNoticed) {
-  lab().must("router",
-             "degen apply --loss 1% --for 60s >/tmp/apply.log 2>&1 & " + wait_until("degen show | grep -q 'held by'"));
+  lab().must("router", "degen apply --engine netem --loss 1% --for 60s >/tmp/apply.log 2>&1 & " +
+                           wait_until("degen show | grep -q 'held by'"));
   lab().must("router", "tc qdisc del dev rb0 root");
   const auto said = lab().must("router", wait_until("degen show | grep -q '^lost: '") + "degen show");
   EXPECT_NE(said.find("lost: rb0: degen's qdisc is gone"), std::string::npos) << said;
@@ -80,7 +80,7 @@ TEST_F(CompactLab, AnInterfaceThatIsGoneKeepsNoneOfTheOthersFromBeingCleared) {
       R"(ip link add da type veth peer name dap; ip link add db type veth peer name dbp; ip link set da up; ip link set db up
 degen serve --no-guard --run-dir /run/other --client-side da --server-side db >/tmp/other.log 2>&1 & p=$!
 )" + wait_until("degen show --socket /run/other/degen.sock >/dev/null 2>&1") +
-          R"(degen apply --socket /run/other/degen.sock --delay 5ms --for 60s >/dev/null 2>&1 &
+          R"(degen apply --socket /run/other/degen.sock --engine netem --delay 5ms --for 60s >/dev/null 2>&1 &
 )" + wait_until("tc qdisc show dev db | grep -q netem") +
           R"(kill -9 $p; wait $p
 ip link del da

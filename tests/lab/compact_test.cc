@@ -269,10 +269,13 @@ TEST_F(CompactLab, AStoppedDegenImpairsNoLongerThanItsLease) {
 
 TEST_F(CompactLab, ForeignQdiscsAreNamedAndLeftAlone) {
   lab().must("router", "tc qdisc add dev rb0 root handle 77: tbf rate 1gbit burst 64k latency 50ms");
-  const auto refused = lab().on("router", "degen apply --delay 1ms --for 1s");
+  const auto refused = lab().on("router", "degen apply --engine netem --delay 1ms --for 1s");
   EXPECT_NE(refused.code, 0);
   EXPECT_NE(refused.err.find("rb0"), std::string::npos) << refused.err;
   EXPECT_NE(refused.err.find("tbf"), std::string::npos) << refused.err;
+  // Who names no engine gets the one that needs no root qdisc.
+  const auto chosen = lab().must("router", "degen apply --delay 1ms --for 1s");
+  EXPECT_NE(chosen.find("engine nfqueue was chosen: not edt: rb0: "), std::string::npos) << chosen;
   EXPECT_NE(lab().must("router", "tc qdisc show dev rb0").find("tbf 77:"), std::string::npos);
   lab().must("router", "tc qdisc del dev rb0 root");
 }

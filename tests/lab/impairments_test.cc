@@ -38,6 +38,18 @@ experiments:
   - workload: packets
     series: [{transport: tcp, rival: rxe}]
     fixed: {delay: 1ms, duplicate: 5%, interval: 100us, duration: 400ms}
+  - workload: packets
+    series: [{transport: tcp, rival: rxe}]
+    axes: {engine: [netem, nfqueue, edt]}
+    fixed: {delay: 1ms, ge_enter: 2%, ge_leave: 10%, ge_loss_bad: 60%, ge_enter_back: 0, interval: 100us, duration: 400ms, timeout: 60s}
+  - workload: packets
+    series: [{transport: tcp, rival: rxe}]
+    axes: {engine: [netem, nfqueue]}
+    fixed: {delay: 1ms, corrupt: 5%, corrupt_back: 0, interval: 100us, duration: 400ms}
+  - workload: packets
+    series: [{transport: tcp, rival: rxe}]
+    axes: {engine: [netem, nfqueue, edt]}
+    fixed: {delay: 1ms, rate: 10Mbit/s, rate_back: 0, queue: 20, queue_back: 0, size: 1472B, burst: 64, interval: 100ms, duration: 400ms}
   - workload: throughput
     series: [{transport: tcp, rival: rxe}]
     axes: {engine: [netem, nfqueue, edt]}
@@ -57,7 +69,7 @@ class Impairments : public ::testing::Test {
     const auto store = results::Store::open(out, results::OpenMode::read);
     ASSERT_TRUE(store);
     runs_ = store->runs().value();
-    ASSERT_EQ(runs_.size(), 3U + 6U + 3U + 3U + 1U + 3U);
+    ASSERT_EQ(runs_.size(), 3U + 6U + 3U + 3U + 1U + 3U + 2U + 3U + 3U);
   }
   static void TearDownTestSuite() { directory_.reset(); }
 
@@ -135,8 +147,32 @@ TEST_F(Impairments, AsManyAreDoubledAsAsked) {
   EXPECT_NEAR(metric(*runs.front(), "duplicates"), 0.05, bound(0.05));
 }
 
+TEST_F(Impairments, LossesAreThoseOfGilbertAndElliott) {
+  const auto runs = with("ge_enter");
+  ASSERT_EQ(runs.size(), 3U);
+  // 2 / 12 of the packets find the bad state, which lasts 10: draws hang together by 0.88 a packet.
+  const double bad = 0.02 / 0.12, share = bad * 0.6;
+  const double spread = 1 + 2 * 0.36 * bad * (1 - bad) * 0.88 / 0.12 / (share * (1 - share));
+  for (const auto* run : runs) EXPECT_NEAR(metric(*run, "loss"), share, bound(share, std::sqrt(spread))) << name(*run);
+}
+
+TEST_F(Impairments, PacketsWithAFlippedBitAreDroppedByWhoChecksThem) {
+  const auto runs = with("corrupt");
+  ASSERT_EQ(runs.size(), 2U);
+  // But for bits that netem flips where nobody checks, in the sender's link address: 6 of 106 bytes.
+  for (const auto* run : runs) EXPECT_NEAR(metric(*run, "loss"), 0.05, bound(0.05) + 0.05 * 6 / 106) << name(*run);
+}
+
+TEST_F(Impairments, AQueueHoldsAsManyAsAsked) {
+  const auto runs = with("queue");
+  ASSERT_EQ(runs.size(), 3U);
+  // Of a burst of 64 one is on the link, 20 wait; netem has a place more, for the packet on the way.
+  for (const auto* run : runs) EXPECT_NEAR(metric(*run, "loss"), (64 - 21) / 64.0, 1.5 / 64) << name(*run);
+}
+
 TEST_F(Impairments, NoMoreGetsThroughThanTheRate) {
-  const auto runs = with("rate");
+  auto runs = with("rate");
+  std::erase_if(runs, [](const RunRecord* run) { return run->workload != "throughput"; });
   ASSERT_EQ(runs.size(), 3U);
   // Payload of a full frame: 1448 of 1514 bytes with TCP's time stamps.
   for (const auto* run : runs) EXPECT_NEAR(metric(*run, "throughput"), 20e6 * 1448 / 1514, 0.05 * 20e6) << name(*run);

@@ -23,7 +23,8 @@ TEST(Cell, AnAxisAtItsDefaultIsLeftOut) {
   with_default.emplace("path", Value{"wan"});
   with_default.emplace("clock", Value{"host"});
   EXPECT_EQ(make_cell("latency", with_default, common_axes()), make_cell("latency", kParameters, common_axes()));
-  for (const auto& [axis, other] : {std::pair{"engine", "nfqueue"}, std::pair{"clock", "virtual"}}) {
+  for (const auto& [axis, other] :
+       {std::pair{"engine", "nfqueue"}, std::pair{"engine", "auto"}, std::pair{"clock", "virtual"}}) {
     auto changed = with_default;
     changed[axis] = Value{other};
     EXPECT_NE(cell_id(make_cell("latency", changed, common_axes())),

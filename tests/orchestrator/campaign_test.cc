@@ -289,10 +289,11 @@ TEST(Campaign, KnowsWhatAProviderCannotDo) {
 
 TEST(Campaign, KnowsWhatAnEngineCannotDo) {
   const auto cells = cells_of(kHead +
-                              "series: [{transport: tcp, rival: rxe}]\naxes: {engine: [netem, nfqueue]}\n"
+                              "series: [{transport: tcp, rival: rxe}]\naxes: {engine: [netem, nfqueue, auto]}\n"
                               "fixed: {delay: 5ms, duplicate: 1%}\n");
   ASSERT_TRUE(cells);
   EXPECT_EQ(cells->at(0).unsupported, "");
+  EXPECT_EQ(cells->at(2).unsupported, "");  // degen takes netem
   EXPECT_EQ(cells->at(1).unsupported,
             "duplicate: engine nfqueue decides on packets, it cannot make any; use engine netem");
 }

@@ -128,6 +128,25 @@ TEST_F(Drive, RecordsSayWhatThePathWas) {
   }
 }
 
+TEST_F(Drive, RecordsSayWhichEngineDegenChoseAndItsSeed) {
+  ASSERT_TRUE(session());
+  for (const auto& run : some(journal_.runs)) {
+    EXPECT_EQ(run.path->engine, "netem");
+    EXPECT_FALSE(run.path->chosen);
+  }
+  auto text = kText;
+  campaign_ = *testing::read(text.replace(text.find("fixed: {"), 8, "fixed: {engine: auto, "));
+  cells_ = *expand(campaign_);
+  journal_.runs.clear();
+  ASSERT_TRUE(session());
+  for (const auto& run : some(journal_.runs)) {
+    EXPECT_EQ(run.path->engine, "edt");
+    EXPECT_EQ(run.path->chosen, "the first choice");
+    EXPECT_EQ(run.path->seed, 42U);
+  }
+  EXPECT_EQ(sink_.of<BlockStarted>().back().engine, "edt");
+}
+
 TEST_F(Drive, AppliesAgainUntilTheDelayIsRight) {
   world_.lateness = 300'000;
   ASSERT_TRUE(session());

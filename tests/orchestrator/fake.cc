@@ -95,6 +95,7 @@ class FakeControl : public NodeControl {
       }
       ++world_.applies;
       world_.applied = request.parameters;
+      world_.engine = request.engine.value_or("netem");
       world_.impaired = !request.parameters.empty();
       world_.drift = 0;
       world_.probes = 0;
@@ -264,7 +265,8 @@ Awaitable<Result<std::unique_ptr<NodeControl>>> FakeTestbed::connect(Node node) 
 degen::Report FakeTestbed::report() {
   degen::Report report;
   report.impaired = impaired;
-  report.engine = "netem";
+  report.engine = engine == "auto" ? "edt" : engine;
+  if (engine == "auto") report.chosen = "the first choice", report.seed = 42;
   report.parameters = applied;
   const auto it = applied.find("delay");
   const auto asked = it == applied.end() ? 0 : std::get<std::int64_t>(it->second);

@@ -45,6 +45,7 @@ class FakeTestbed : public Dialer {
   bool learns = true;
   bool impaired = false;
   Parameters applied;
+  std::string engine = "netem";
   int applies = 0;
   int clears = 0;
   bool refuses_to_apply = false;

@@ -315,6 +315,7 @@ TEST_F(Claims, W11ComparesThePathWithWhatWasAskedOfIt) {
        {{"spread", 1.35e6}});
   path({{"delay", 5'000'000}, {"jitter", 1'000'000}}, {{"spread", 0.4e6}});  // in order: not judged
   path({{"delay", 5'000'000}, {"engine", nfqueue}, {"reorder", 20'000}}, {{"reordered", 0.0201}, {"loss", 0}});
+  path({{"delay", 5'000'000}, {"engine", nfqueue}, {"corrupt", 10'000}}, {{"loss", 0.0098}});  // so it should
   const auto holds = findings("W11");
   ASSERT_EQ(holds.size(), 2U);
   EXPECT_EQ(holds.front().group, "netem");

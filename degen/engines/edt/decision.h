@@ -8,13 +8,12 @@
 
 #include <linux/bpf.h>
 
+#include "degen/impairment/draws.h"
+
 #define EDT_TABLE_SIZE 4096   // of a distribution (degen/impairment/distribution.hh), a power of two
 #define EDT_TABLE_SCALE 8192  // a value of this is one jitter
 #define EDT_MOST_ORIGINS 32   // kMaxInterfaces of degen/impairment/plan.hh
 #define EDT_NS_PER_SECOND 1000000000ULL
-
-// Everywhere: the kernel runs one program, and no function is called while it holds a lock.
-#define EDT_INLINE static inline __attribute__((always_inline))
 
 // What is asked of the packets that leave by one interface. Written once, before the program is attached.
 struct edt_terms {
@@ -23,13 +22,16 @@ struct edt_terms {
   __u64 rate;                      // bit/s; 0: unlimited
   __u64 patience;                  // with a rate: a packet that would be held for longer finds the queue full
   __u64 seed;                      // of all that is random
-  __u32 loss;                      // of each packet; unused where losses come in bursts
-  __u32 burst_enter;               // Gilbert model, a packet: good -> bad
-  __u32 burst_leave;               // bad -> good; 0: losses are independent
-  __u32 reorder;                   // of packets that skip the delay
+  __u64 loss;                      // of each packet; unused where the loss model has states
+  __u64 enter;                     // loss model of two states, a packet: good -> bad
+  __u64 leave;                     // bad -> good; 0: losses are independent
+  __u64 loss_bad;                  // in the bad state
+  __u64 loss_good;                 // in the good state
+  __u64 reorder;                   // of packets that skip the delay
   __u32 keep_order;                // no packet leaves before an earlier one, but for those that skip the delay
   __u32 delay_only;                // nothing but the delay is asked: no state is needed, so no lock
   __u32 flow;                      // of fq, an even number: for packets in order
+  __u32 ecn;                       // what would be lost is marked where it can be
   __u32 origins;                   // of the next
   __u32 origin[EDT_MOST_ORIGINS];  // interfaces by which the packets came in, by index
   __s16 table[EDT_TABLE_SIZE];
@@ -41,8 +43,9 @@ struct edt_state {
   __u64 link_free;  // when the link has sent all that wait for it
   __u64 last_due;
   __u64 lost;        // asked losses
+  __u64 marked;      // that would have been lost
   __u64 overflowed;  // found the queue of the link full
-  __u64 bad;         // state of the Gilbert model
+  __u64 bad;         // state of the loss model
 };
 
 // As it lies in a map.
@@ -54,10 +57,18 @@ struct edt_link {
 
 enum edt_fate { EDT_PASS, EDT_LOSE, EDT_OVERFLOW };
 
+struct edt_packet {
+  __u64 arrival;
+  __u32 bytes;        // on the link; matters with a rate only
+  __u32 ecn_capable;  // its sender knows marks; matters with losses only
+};
+
 struct edt_decision {
   __u64 due;
   enum edt_fate fate;
   __u32 flow;
+  __u32 mark;  // congestion experienced
+  __u32 unused;
 };
 
 // fq lets no packet of a flow go before one that it has put off already, so who overtakes needs a flow of its own:
@@ -66,34 +77,22 @@ struct edt_decision {
 #define EDT_FLOW_AT_ONCE 1
 #define EDT_FLOW_MASK 0x1ffff  // fq's orphan_mask
 
-// Mixes a number into one that looks random: the finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
-EDT_INLINE __u64 edt_mix(__u64 value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
-  return value ^ (value >> 31);
-}
-
-// Two draws of 32 bits for the packet with this number: from seed and number alone, so the same seed loses the same
-// packets.
-EDT_INLINE __u64 edt_random(__u64 seed, __u64 packet, __u64 which) {
-  return edt_mix(seed + (2 * packet + which + 1) * 0x9e3779b97f4a7c15ULL);
-}
-
-EDT_INLINE int edt_chance(__u32 probability, __u32 random) {
-  return probability > 0 && random <= probability;
-}
-
-// The state changes after the packet, so that a burst has a mean length of 1 / leave.
-EDT_INLINE int edt_lose(const struct edt_terms* terms, struct edt_state* state, __u32 random) {
+// A packet is lost by the state that it finds; the state changes after it, so that the bad one has a mean length of
+// 1 / leave.
+DEGEN_INLINE int edt_lose(const struct edt_terms* terms, struct edt_state* state, __u64 random) {
+  // Of 64 bits: where they are kept on the stack, only these may lie where a pointer lay (CAP_PERFMON again).
+  __u64 enter = terms->enter, leave = terms->leave, loss_bad = terms->loss_bad, loss_good = terms->loss_good;
   int bad;
-  if (terms->burst_leave == 0) return edt_chance(terms->loss, random);
+  if (leave == 0) return degen_chance(terms->loss, random);
+  // All four are read, or the compiler makes one read of a pointer that moves, which is for CAP_PERFMON.
+  __asm__("" : "+r"(enter), "+r"(leave), "+r"(loss_bad), "+r"(loss_good));
   bad = state->bad != 0;
-  if (edt_chance(bad ? terms->burst_leave : terms->burst_enter, random)) state->bad = !bad;
-  return bad;
+  if (degen_chance(bad ? leave : enter, random)) state->bad = !bad;
+  return degen_chance(bad ? loss_bad : loss_good, degen_draw(terms->seed, state->packets, DEGEN_LOSS_IN_STATE));
 }
 
 // Where a jittered packet is due: `due` and a draw from the table, at least `earliest`.
-EDT_INLINE __u64 edt_jittered(const struct edt_terms* terms, __u64 due, __u64 earliest, __u32 random) {
+DEGEN_INLINE __u64 edt_jittered(const struct edt_terms* terms, __u64 due, __u64 earliest, __u32 random) {
   const __s64 value = terms->table[random & (EDT_TABLE_SIZE - 1)];
   // The kernel's machine divides unsigned numbers only; towards zero, as draw_deviation() does.
   const __u64 size = terms->jitter * (__u64)(value < 0 ? -value : value) / EDT_TABLE_SCALE;
@@ -101,26 +100,29 @@ EDT_INLINE __u64 edt_jittered(const struct edt_terms* terms, __u64 due, __u64 ea
   return due < earliest + size ? earliest : due - size;
 }
 
-// Of a packet of `bytes` on the link that arrived at `arrival`. Where more than the delay is asked, the caller sees to
-// it that one packet is decided on at a time.
-EDT_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct edt_state* state, __u64 arrival,
-                                          __u32 bytes) {
-  struct edt_decision decision = {arrival + terms->delay, EDT_PASS, terms->flow};
+// Where more than the delay is asked, the caller sees to it that one packet is decided on at a time.
+DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct edt_state* state,
+                                            const struct edt_packet* packet) {
+  const __u64 arrival = packet->arrival;
+  struct edt_decision decision = {arrival + terms->delay, EDT_PASS, terms->flow, 0, 0};
   __u64 link_free = 0;
   __u64 random;
   if (terms->delay_only) return decision;
 
-  random = edt_random(terms->seed, state->packets, 0);
-  if (edt_lose(terms, state, (__u32)random)) {
-    state->packets++;
-    state->lost++;
-    decision.fate = EDT_LOSE;
-    return decision;
+  random = degen_draw(terms->seed, state->packets, DEGEN_LOSS_AND_REORDER);
+  if (edt_lose(terms, state, random)) {
+    if (!terms->ecn || !packet->ecn_capable) {
+      state->packets++;
+      state->lost++;
+      decision.fate = EDT_LOSE;
+      return decision;
+    }
+    decision.mark = 1;
   }
   if (terms->rate > 0) {
     // On the link one after the other; then the delay of the distance, for each on its own.
-    link_free =
-        (state->link_free > arrival ? state->link_free : arrival) + (__u64)bytes * 8 * EDT_NS_PER_SECOND / terms->rate;
+    link_free = (state->link_free > arrival ? state->link_free : arrival) +
+                (__u64)packet->bytes * 8 * EDT_NS_PER_SECOND / terms->rate;
     if (link_free - arrival > terms->patience) {
       state->packets++;
       state->overflowed++;
@@ -128,7 +130,8 @@ EDT_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct 
       return decision;
     }
   }
-  if (edt_chance(terms->reorder, (__u32)(random >> 32))) {
+  state->marked += decision.mark;
+  if (degen_chance(terms->reorder, random >> 32)) {
     state->packets++;
     decision.due = arrival;
     decision.flow = EDT_FLOW_AT_ONCE;
@@ -139,7 +142,8 @@ EDT_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct 
     decision.due = link_free + terms->delay;
   }
   if (terms->jitter > 0)
-    decision.due = edt_jittered(terms, decision.due, arrival, (__u32)edt_random(terms->seed, state->packets, 1));
+    decision.due = edt_jittered(terms, decision.due, arrival,
+                                (__u32)degen_draw(terms->seed, state->packets, DEGEN_JITTER_AND_FLIP));
   if (terms->keep_order) {
     if (decision.due < state->last_due) decision.due = state->last_due;
     state->last_due = decision.due;

@@ -1,13 +1,12 @@
 #include "degen/engines/edt/engine.hh"
 
-#include <sys/utsname.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <random>
 
 #include "common/log.hh"
+#include "degen/engines/tc/kernel_release.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -18,12 +17,6 @@ Nanoseconds now() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);  // bpf_ktime_get_ns()
   return std::chrono::seconds{time.tv_sec} + Nanoseconds{time.tv_nsec};
-}
-
-// The kernel's, as the seed of engine nfqueue: what the kernel draws follows from a run's seed by a virtual clock.
-std::uint64_t draw_seed() {
-  std::random_device device{"/dev/urandom"};
-  return std::uint64_t{device()} << 32 | device();
 }
 
 std::string_view name_of(Hook hook) {
@@ -61,9 +54,7 @@ std::optional<QdiscFacts> EdtEngine::clsact(int index) {
 }
 
 Result<void> EdtEngine::check(const ImpairmentPlan& plan) {
-  utsname kernel{};
-  ::uname(&kernel);
-  if (auto ok = edt::check_kernel(kernel.release); !ok) return ok;
+  if (auto ok = edt::check_kernel(kernel_release()); !ok) return ok;
   if (auto ok = roots_.check(plan); !ok) return ok;
   for (const auto& interface : planner(name()).footprint(plan).interfaces)
     if (auto ok = check_filters(interface); !ok) return ok;
@@ -101,7 +92,7 @@ Result<void> EdtEngine::apply(const ImpairmentPlan& plan) {
       for (const auto& origin : link.origins) origins.push_back(static_cast<std::uint32_t>(index_of(origin)));
       until_ = now() + kEdtLease;
       next.push_back(
-          {.link = link, .programs = EdtPrograms{edt::terms_of(link, origins, draw_seed(), generation_), until_}});
+          {.link = link, .programs = EdtPrograms{edt::terms_of(link, origins, link.seed, generation_), until_}});
     }
   } catch (const std::system_error& e) {
     clear();

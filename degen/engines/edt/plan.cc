@@ -1,25 +1,20 @@
 #include "degen/engines/edt/plan.hh"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "degen/engines/kernel.hh"
 #include "degen/impairment/distribution.hh"
 
 namespace longhaul::degen::edt {
 namespace {
 
-constexpr std::int64_t kSmallest = 60;  // bytes of a frame
 // fq's horizon ends at 2^32 us. Below this rate a queue of kMinQueue packets of 64 KiB lasts longer.
 constexpr BitRate kSlowest{20'000};
+constexpr Nanoseconds kLongestHeld = std::chrono::microseconds{std::int64_t{1} << 32};
+constexpr std::int64_t kLargest = 65'536;  // bytes of a packet, whatever the interface
 // Where order is free each packet has a flow, half of EDT_FLOW_MASK of them: as many trees, so that they are found at
 // once.
 constexpr std::uint32_t kFreeFlowsLog = 16;
-
-std::int64_t mtu_of(const ImpairmentPlan& plan, const Egress& egress) {
-  for (const auto& interface : plan.sides.egress(egress.way))
-    if (interface.name == egress.interface) return interface.mtu;
-  return Interface{}.mtu;
-}
 
 bool overtaking(const Direction& direction) {
   return direction.jitter.count() > 0 && !direction.keep_order;
@@ -27,18 +22,20 @@ bool overtaking(const Direction& direction) {
 
 EdtLink link_of(const ImpairmentPlan& plan, const Egress& egress) {
   const auto& direction = egress.direction;
-  EdtLink link{.interface = egress.interface, .way = egress.way, .origins = {}, .direction = direction};
+  EdtLink link{
+      .interface = egress.interface, .way = egress.way, .origins = {}, .direction = direction, .seed = egress.seed};
   for (const auto& interface : plan.sides.ingress(egress.way)) link.origins.push_back(interface.name);
   link.fq.limit = egress.limit;
   if (direction.rate.bits_per_second > 0) {
     // fq's length is no use here: a packet that it drops would have taken its time on the link. So the program drops,
     // by the time that the queue's packets take if they are full; what of smaller ones fits into that time must fit
     // into fq.
-    const auto frame = mtu_of(plan, egress) + kLinkHeader;
+    const auto mtu = plan.mtu(egress);
+    const auto frame = mtu + kLinkHeader;
     const auto whole = time_on_link(frame * egress.limit, direction.rate) - direction.delay;
-    link.patience = std::max(whole, time_on_link(frame * kMinQueue, direction.rate));
-    link.fq.limit =
-        static_cast<std::uint32_t>(std::min<std::int64_t>(egress.limit * (frame / kSmallest + 1), kMaxQueue));
+    link.patience = egress.patience.count() > 0 ? egress.patience
+                                                : std::max(whole, time_on_link(frame * kMinQueue, direction.rate));
+    link.fq.limit = places(egress.limit, mtu);
   }
   const auto longest = direction.longest() + link.patience + std::chrono::seconds{1};
   link.fq.horizon = static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::microseconds>(longest).count());
@@ -52,6 +49,11 @@ Result<void> check(const Impairment& impairment) {
     const auto suffix = suffix_of(way);
     if (direction.duplicate.parts > 0)
       return refuse("duplicate{}: engine edt decides on packets, it cannot make any; use engine netem", suffix);
+    if (direction.corrupt.parts > 0)
+      return refuse(
+          "corrupt{}: engine edt cannot: where the checksum is left to a network interface it would be made of the "
+          "flipped bit; use engine netem or nfqueue",
+          suffix);
     if (!direction.faults.none())
       return refuse("faults{}: engine edt does not number packets; use engine nfqueue", suffix);
     if (direction.rate.bits_per_second > 0 && direction.rate.bits_per_second < kSlowest.bits_per_second)
@@ -60,6 +62,11 @@ Result<void> check(const Impairment& impairment) {
           "minutes); use engine netem or nfqueue",
           suffix, format_quantity(Kind::rate, direction.rate.bits_per_second),
           format_quantity(Kind::rate, kSlowest.bits_per_second));
+    if (direction.queue > 0 && queue_patience(direction, kLargest) + direction.longest() > kLongestHeld)
+      return refuse(
+          "queue{}: {} packets at {} may last longer than fq, and so engine edt, holds one (71 minutes); use engine "
+          "netem or nfqueue",
+          suffix, direction.queue, format_quantity(Kind::rate, direction.rate.bits_per_second));
   }
   return {};
 }
@@ -98,16 +105,19 @@ edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, 
   terms.rate = static_cast<std::uint64_t>(direction.rate.bits_per_second);
   terms.patience = static_cast<std::uint64_t>(link.patience.count());
   terms.seed = seed;
-  if (const auto bursts = gilbert(direction)) {
-    terms.burst_enter = bursts->enter;
-    terms.burst_leave = bursts->leave;
+  if (const auto model = loss_model(direction)) {
+    terms.enter = model->enter;
+    terms.leave = model->leave;
+    terms.loss_bad = model->loss_bad;
+    terms.loss_good = model->loss_good;
   } else {
     terms.loss = kernel_probability(direction.loss);
   }
   terms.reorder = kernel_probability(direction.reorder);
   terms.keep_order = overtaking(direction) ? 0 : 1;
-  terms.delay_only = direction.jitter.count() == 0 && direction.rate.bits_per_second == 0 &&
-                     direction.loss.parts == 0 && direction.reorder.parts == 0;
+  terms.delay_only = direction.jitter.count() == 0 && direction.rate.bits_per_second == 0 && !direction.loses() &&
+                     direction.reorder.parts == 0;
+  terms.ecn = direction.ecn ? 1 : 0;
   terms.flow = (generation << 1) & EDT_FLOW_MASK;
   terms.origins = static_cast<std::uint32_t>(std::min(origins.size(), std::size_t{EDT_MOST_ORIGINS}));
   std::copy_n(origins.begin(), terms.origins, terms.origin);
@@ -116,10 +126,7 @@ edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, 
 }
 
 Result<void> check_kernel(std::string_view release) {
-  int major = 0;
-  int minor = 0;
-  if (std::sscanf(std::string{release}.c_str(), "%d.%d", &major, &minor) != 2) return {};
-  if (major > 5 || (major == 5 && minor >= 18)) return {};
+  if (at_least(release, 5, 18)) return {};
   return refuse(
       "engine edt needs Linux 5.18, this is {}: older ones forget a packet's delivery time when they forward it; use "
       "engine netem or nfqueue",
@@ -127,7 +134,7 @@ Result<void> check_kernel(std::string_view release) {
 }
 
 Planner planner() {
-  return {.name = "edt", .check = check, .footprint = footprint};
+  return {.name = "edt", .preference = 1, .check = check, .footprint = footprint};
 }
 
 }  // namespace longhaul::degen::edt

@@ -26,6 +26,7 @@ struct EdtLink {
   Direction direction;               ///< with the programmed delay
   Nanoseconds patience{0};  ///< with a rate: a packet is dropped if the link would be free for it later than that
   FqQdisc fq;
+  std::uint64_t seed = 0;
   bool operator==(const EdtLink&) const = default;
 };
 

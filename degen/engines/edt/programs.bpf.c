@@ -55,18 +55,26 @@ static __always_inline int comes_from(const struct edt_terms* t, __u32 interface
 
 // A function of its own, for what it needs beside would otherwise be put on the stack in a way that the kernel takes of
 // CAP_PERFMON only.
-static __noinline void decide(const struct edt_terms* t, struct edt_link* l, __u64 arrival, __u32 bytes,
+static __noinline void decide(const struct edt_terms* t, struct edt_link* l, const struct edt_packet* packet,
                               struct edt_decision* decision) {
   bpf_spin_lock(&l->lock);
-  *decision = edt_decide(t, &l->state, arrival, bytes);
+  *decision = edt_decide(t, &l->state, packet);
   bpf_spin_unlock(&l->lock);
+}
+
+// The last two bits of the traffic class, which lies across the first two bytes of IPv6's header.
+static __always_inline __u32 ecn_capable(struct __sk_buff* skb) {
+  __u8 head[2] = {0, 0};
+  if (bpf_skb_load_bytes_relative(skb, 0, head, sizeof head, BPF_HDR_START_NET) != 0) return 0;
+  if (head[0] >> 4 == 4) return head[1] & 3;
+  return head[0] >> 4 == 6 ? head[1] >> 4 & 3 : 0;
 }
 
 SEC("tc")
 int depart(struct __sk_buff* skb) {
   const __u32 first = 0;
   struct edt_decision decision;
-  __u64 arrival;
+  struct edt_packet packet = {0, 0, 0};
   int stamped;
   const struct edt_terms* t = bpf_map_lookup_elem(&terms, &first);
   struct edt_link* l = bpf_map_lookup_elem(&link, &first);
@@ -76,19 +84,23 @@ int depart(struct __sk_buff* skb) {
   // The router's own packets have no origin.
   if (!comes_from(t, skb->ingress_ifindex)) return GO_ON;
   stamped = skb->tstamp_type == BPF_SKB_TSTAMP_DELIVERY_MONO;
-  arrival = stamped ? skb->tstamp : bpf_ktime_get_ns();
+  packet.arrival = stamped ? skb->tstamp : bpf_ktime_get_ns();
 
-  if (arrival >= *until) {
+  if (packet.arrival >= *until) {
     // Past those that still wait.
     bpf_set_hash(skb, EDT_FLOW_AT_ONCE);
     return GO_ON;
   }
   if (t->delay_only) {
-    decision = edt_decide(t, &l->state, arrival, 0);
+    decision = edt_decide(t, &l->state, &packet);
   } else {
-    decide(t, l, arrival, skb->wire_len, &decision);
+    packet.bytes = skb->wire_len;
+    if (t->ecn) packet.ecn_capable = ecn_capable(skb);
+    decide(t, l, &packet, &decision);
   }
   if (decision.fate != EDT_PASS) return TC_ACT_SHOT;
+  // Others may hold the same bytes (a sender that would send them again): first a copy of the header.
+  if (decision.mark && (bpf_skb_pull_data(skb, 0) != 0 || !bpf_skb_ecn_set_ce(skb))) return TC_ACT_SHOT;
 
   bpf_set_hash(skb, decision.flow);
   // fq (before Linux 6.7) sends control traffic past all others.

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "common/log.hh"
+#include "degen/engines/tc/kernel_release.hh"
 
 namespace longhaul::degen {
 
@@ -11,7 +12,10 @@ NetemEngine::~NetemEngine() {
   NetemEngine::clear();
 }
 
+NetemEngine::NetemEngine() : release_(kernel_release()) {}
+
 Result<void> NetemEngine::check(const ImpairmentPlan& plan) {
+  if (auto ok = netem::check_seed(plan, release_); !ok) return ok;
   return roots_.check(plan);
 }
 
@@ -24,7 +28,7 @@ Result<void> NetemEngine::apply(const ImpairmentPlan& plan) {
     if (!stays && roots_.remove(old.interface).outcome == Removal::failed)
       return fail("{}: degen's qdisc could not be removed (see degen's log)", old.interface);
   }
-  const auto qdiscs = netem::qdiscs_of(plan);
+  const auto qdiscs = netem::qdiscs_of(plan, draws_by_seed());
   applied_ = qdiscs;
   const auto present = roots_.present();
   for (const auto& qdisc : qdiscs) {
@@ -51,6 +55,10 @@ std::optional<std::string> NetemEngine::missing() {
   std::vector<std::string> interfaces;
   for (const auto& qdisc : applied_) interfaces.push_back(qdisc.interface);
   return roots_.missing(interfaces);
+}
+
+bool NetemEngine::draws_by_seed() const {
+  return netem::draws_by_seed(release_);
 }
 
 Counters NetemEngine::counters(Way way) {

@@ -12,7 +12,7 @@ namespace longhaul::degen {
 
 class NetemEngine : public Engine {
  public:
-  NetemEngine() = default;
+  NetemEngine();
   ~NetemEngine() override;
 
   std::string_view name() const override { return "netem"; }
@@ -21,9 +21,11 @@ class NetemEngine : public Engine {
   bool clear() noexcept override;
   std::optional<std::string> missing() override;
   Counters counters(Way way) override;
+  bool draws_by_seed() const override;
   Swept sweep(const std::vector<std::string>& interfaces) override;
 
  private:
+  std::string release_;
   RootQdiscs roots_;
   std::vector<NetemQdisc> applied_;
 };

@@ -1,5 +1,7 @@
 #include "degen/engines/netem/plan.hh"
 
+#include "degen/engines/kernel.hh"
+
 namespace longhaul::degen::netem {
 namespace {
 
@@ -10,13 +12,15 @@ constexpr std::uint64_t kOrderKeepingRate = 50'000'000'000;  // bytes/s
 
 NetemQdisc qdisc_of(const Egress& egress) {
   const auto& direction = egress.direction;
-  NetemQdisc qdisc{.interface = egress.interface, .way = egress.way, .bursts = {}};
+  NetemQdisc qdisc{.interface = egress.interface, .way = egress.way, .bursts = {}, .seed = egress.seed};
   qdisc.latency = direction.delay;
   qdisc.jitter = direction.jitter;
   qdisc.distribution = direction.distribution;
   qdisc.limit = egress.limit;
-  qdisc.bursts = gilbert(direction);
+  qdisc.bursts = loss_model(direction);
   if (!qdisc.bursts) qdisc.loss = kernel_probability(direction.loss);
+  qdisc.ecn = direction.ecn;
+  qdisc.corrupt = kernel_probability(direction.corrupt);
   qdisc.duplicate = kernel_probability(direction.duplicate);
   qdisc.reorder = kernel_probability(direction.reorder);
   qdisc.rate = static_cast<std::uint64_t>(direction.rate.bits_per_second) / 8;
@@ -40,14 +44,29 @@ Footprint footprint(const ImpairmentPlan& plan) {
 
 }  // namespace
 
-std::vector<NetemQdisc> qdiscs_of(const ImpairmentPlan& plan) {
+std::vector<NetemQdisc> qdiscs_of(const ImpairmentPlan& plan, bool seeded) {
   std::vector<NetemQdisc> qdiscs;
-  for (const auto& egress : plan.egresses) qdiscs.push_back(qdisc_of(egress));
+  for (const auto& egress : plan.egresses) {
+    qdiscs.push_back(qdisc_of(egress));
+    if (!seeded) qdiscs.back().seed.reset();
+  }
   return qdiscs;
 }
 
+bool draws_by_seed(std::string_view release) {
+  return at_least(release, 6, 7);
+}
+
+Result<void> check_seed(const ImpairmentPlan& plan, std::string_view release) {
+  if (!plan.seed.asked || !plan.asked.random() || draws_by_seed(release)) return {};
+  return refuse(
+      "seed: engine netem takes one since Linux 6.7, this is {}: here it draws from the kernel's random numbers; use "
+      "engine edt or nfqueue",
+      release);
+}
+
 Planner planner() {
-  return {.name = "netem", .check = check, .footprint = footprint};
+  return {.name = "netem", .preference = 2, .check = check, .footprint = footprint};
 }
 
 }  // namespace longhaul::degen::netem

@@ -12,18 +12,28 @@ struct NetemQdisc {
   Nanoseconds latency{0};
   Nanoseconds jitter{0};
   Distribution distribution = Distribution::uniform;
-  std::uint32_t limit = 0;        ///< packets
-  std::uint32_t loss = 0;         ///< of 2^32 - 1, as all probabilities here
-  std::optional<Gilbert> bursts;  ///< in place of `loss`
+  std::uint32_t limit = 0;          ///< packets
+  std::uint32_t loss = 0;           ///< of 2^32 - 1, as all probabilities here
+  std::optional<LossModel> bursts;  ///< in place of `loss`
+  bool ecn = false;
   std::uint32_t duplicate = 0;
+  std::uint32_t corrupt = 0;
   std::uint32_t reorder = 0;
-  std::uint64_t rate = 0;  ///< bytes/s; 0: none
+  std::uint64_t rate = 0;                  ///< bytes/s; 0: none
+  std::optional<std::uint64_t> seed = {};  ///< empty: the kernel draws one
   bool operator==(const NetemQdisc&) const = default;
 };
 
 namespace netem {
 
-std::vector<NetemQdisc> qdiscs_of(const ImpairmentPlan& plan);
+/// `seeded`: the kernel's netem takes a seed.
+std::vector<NetemQdisc> qdiscs_of(const ImpairmentPlan& plan, bool seeded = false);
+
+/// Whether netem of this kernel (`uname -r`) draws by a seed: since Linux 6.7 (TCA_NETEM_PRNG_SEED).
+bool draws_by_seed(std::string_view release);
+
+/// Refuses a seed that somebody named where netem draws from the kernel's random numbers.
+Result<void> check_seed(const ImpairmentPlan& plan, std::string_view release);
 
 Planner planner();
 

@@ -17,6 +17,9 @@ std::uint32_t ticks(Nanoseconds time) {
       std::min<std::int64_t>(time.count() >> 6, std::numeric_limits<std::uint32_t>::max()));
 }
 
+// TCA_NETEM_PRNG_SEED of Linux 6.7; Debian 12's headers are of 6.1.
+constexpr int kPrngSeed = 14;
+
 }  // namespace
 
 std::vector<std::byte> netem_message(int index, const NetemQdisc& qdisc, QdiscRequest request) {
@@ -35,11 +38,15 @@ std::vector<std::byte> netem_message(int index, const NetemQdisc& qdisc, QdiscRe
   message.append(qopt);
   message.put(TCA_NETEM_CORR, tc_netem_corr{});
   message.put(TCA_NETEM_REORDER, tc_netem_reorder{.probability = qdisc.reorder, .correlation = 0});
-  message.put(TCA_NETEM_CORRUPT, tc_netem_corrupt{});
+  message.put(TCA_NETEM_CORRUPT, tc_netem_corrupt{.probability = qdisc.corrupt, .correlation = 0});
+  message.put(TCA_NETEM_ECN, std::uint32_t{qdisc.ecn ? 1U : 0U});
   if (qdisc.bursts) {
     auto* loss = message.open(TCA_NETEM_LOSS);
-    // h is 1 minus the loss in the bad state, k1 the loss in the good one: simple Gilbert.
-    message.put(NETEM_LOSS_GE, tc_netem_gemodel{.p = qdisc.bursts->enter, .r = qdisc.bursts->leave, .h = 0, .k1 = 0});
+    // h is 1 minus the loss in the bad state, k1 the loss in the good one (sch_netem.c, loss_gilb_ell).
+    message.put(NETEM_LOSS_GE, tc_netem_gemodel{.p = qdisc.bursts->enter,
+                                                .r = qdisc.bursts->leave,
+                                                .h = kCertain - qdisc.bursts->loss_bad,
+                                                .k1 = qdisc.bursts->loss_good});
     message.close(loss);
   }
   tc_netem_rate rate{};
@@ -49,6 +56,7 @@ std::vector<std::byte> netem_message(int index, const NetemQdisc& qdisc, QdiscRe
   if (qdisc.rate > rate.rate) message.put(TCA_NETEM_RATE64, qdisc.rate);
   message.put(TCA_NETEM_LATENCY64, std::int64_t{qdisc.latency.count()});
   message.put(TCA_NETEM_JITTER64, std::int64_t{qdisc.jitter.count()});
+  if (qdisc.seed) message.put(kPrngSeed, *qdisc.seed);
   if (qdisc.jitter.count() > 0) message.put(TCA_NETEM_DELAY_DIST, distribution_table(qdisc.distribution));
   message.close(options);
   return message.bytes();

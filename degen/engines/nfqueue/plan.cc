@@ -40,7 +40,9 @@ std::vector<PacketQueue> queues_of(const ImpairmentPlan& plan) {
                       .interface = egress.interface,
                       .way = egress.way,
                       .direction = egress.direction,
-                      .limit = egress.limit});
+                      .limit = egress.patience.count() > 0 ? places(egress.limit, plan.mtu(egress)) : egress.limit,
+                      .patience = egress.patience,
+                      .seed = egress.seed});
   return queues;
 }
 
@@ -58,7 +60,7 @@ std::string ruleset_of(const ImpairmentPlan& plan) {
 }
 
 Planner planner() {
-  return {.name = "nfqueue", .check = check, .footprint = footprint};
+  return {.name = "nfqueue", .preference = 3, .check = check, .footprint = footprint};
 }
 
 }  // namespace longhaul::degen::nfqueue

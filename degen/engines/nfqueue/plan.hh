@@ -17,6 +17,8 @@ struct PacketQueue {
   Way way = Way::forward;
   Direction direction;      ///< with the programmed delay
   std::uint32_t limit = 0;  ///< packets
+  Nanoseconds patience{0};  ///< see Egress
+  std::uint64_t seed = 0;
   bool operator==(const PacketQueue&) const = default;
 };
 

@@ -51,7 +51,7 @@ std::vector<std::byte> bind_message(std::uint16_t queue, std::uint32_t limit, Co
   nfq_nlmsg_cfg_put_params(bind.header(), copied == Copied::nothing ? NFQNL_COPY_META : NFQNL_COPY_PACKET,
                            static_cast<int>(copied));
   nfq_nlmsg_cfg_put_qmaxlen(bind.header(), limit);
-  mnl_attr_put_u32(bind.header(), NFQA_CFG_FLAGS, htonl(NFQA_CFG_F_GSO));
+  mnl_attr_put_u32(bind.header(), NFQA_CFG_FLAGS, htonl(copied == Copied::whole ? 0 : NFQA_CFG_F_GSO));
   mnl_attr_put_u32(bind.header(), NFQA_CFG_MASK, htonl(NFQA_CFG_F_GSO));
   bind.append_to(out);
   return out;
@@ -66,12 +66,22 @@ std::vector<std::byte> unbind_message(std::uint16_t queue) {
   return out;
 }
 
-void append_verdict(std::vector<std::byte>& buffer, std::uint16_t queue, const Verdict& verdict) {
+void append_verdict(std::vector<std::byte>& buffer, std::uint16_t queue, const Verdict& verdict,
+                    std::span<const std::byte> changed) {
   const bool batch = verdict.kind == VerdictKind::accept_through;
   Message message{batch ? NFQNL_MSG_VERDICT_BATCH : NFQNL_MSG_VERDICT, queue};
   nfq_nlmsg_verdict_put(message.header(), static_cast<int>(verdict.id),
                         verdict.kind == VerdictKind::drop ? NF_DROP : NF_ACCEPT);
+  const auto start = buffer.size();
   message.append_to(buffer);
+  if (changed.empty()) return;
+  const nlattr attribute{.nla_len = static_cast<std::uint16_t>(NLA_HDRLEN + changed.size()), .nla_type = NFQA_PAYLOAD};
+  const auto* head = reinterpret_cast<const std::byte*>(&attribute);
+  buffer.insert(buffer.end(), head, head + sizeof attribute);
+  buffer.insert(buffer.end(), changed.begin(), changed.end());
+  buffer.resize(start + NLMSG_ALIGN(buffer.size() - start));
+  const auto length = static_cast<std::uint32_t>(buffer.size() - start);
+  std::memcpy(buffer.data() + start + offsetof(nlmsghdr, nlmsg_len), &length, sizeof length);
 }
 
 bool is_probe(std::span<const std::byte> packet) {
@@ -102,8 +112,9 @@ std::optional<QueuedPacket> parse_packet(const nlmsghdr& message) {
     packet.bytes = mnl_attr_get_payload_len(attributes[NFQA_PAYLOAD]);
   }
   if (attributes[NFQA_PAYLOAD] != nullptr)
-    packet.probe = is_probe(std::span{static_cast<const std::byte*>(mnl_attr_get_payload(attributes[NFQA_PAYLOAD])),
-                                      mnl_attr_get_payload_len(attributes[NFQA_PAYLOAD])});
+    packet.copy = std::span{static_cast<const std::byte*>(mnl_attr_get_payload(attributes[NFQA_PAYLOAD])),
+                            mnl_attr_get_payload_len(attributes[NFQA_PAYLOAD])};
+  packet.probe = is_probe(packet.copy);
   nfqnl_msg_packet_timestamp stamp{};
   if (auto* attribute = attributes[NFQA_TIMESTAMP];
       attribute != nullptr && mnl_attr_get_payload_len(attribute) >= sizeof stamp) {

@@ -15,7 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <random>
+#include <unordered_map>
 
 #include "common/error.hh"
 #include "common/log.hh"
@@ -25,7 +25,9 @@ namespace longhaul::degen {
 namespace {
 
 constexpr std::size_t kBatch = 64;
-constexpr std::size_t kMessageSize = 1024;  // metadata and a few bytes of a packet take about 200
+constexpr std::size_t kMessageSize = 1024;                     // metadata and a few bytes of a packet take about 200
+constexpr std::size_t kLongestMessage = kMessageSize + 65536;  // a whole packet
+constexpr std::size_t kMostSent = 32 * 1024;  // at once, but for a packet that begins before: a socket takes 208 KiB
 constexpr int kReceiveBuffer = 32 << 20;
 // An arrival further away than this from now was stamped by another clock (it was set, or the driver's stamp is off).
 constexpr Nanoseconds kCredible = std::chrono::seconds{2};
@@ -51,6 +53,7 @@ OwnFd netfilter_socket() {
 }
 
 Copied copied(const Direction& direction) {
+  if (direction.corrupt.parts > 0 || (direction.ecn && direction.loses())) return Copied::whole;
   if (!direction.faults.none()) return Copied::headers;
   return direction.rate.bits_per_second > 0 ? Copied::length : Copied::nothing;
 }
@@ -83,9 +86,10 @@ int configure(int fd, const std::vector<std::byte>& message) {
 // Reads what the kernel queued, many packets a call.
 class Receiver {
  public:
-  Receiver() {
+  explicit Receiver(Copied copied)
+      : size_(copied == Copied::whole ? kLongestMessage : kMessageSize), buffer_(kBatch * size_) {
     for (std::size_t i = 0; i < kBatch; ++i) {
-      vectors_[i] = {.iov_base = buffers_[i].data(), .iov_len = kMessageSize};
+      vectors_[i] = {.iov_base = buffer_.data() + i * size_, .iov_len = size_};
       messages_[i].msg_hdr.msg_iov = &vectors_[i];
       messages_[i].msg_hdr.msg_iovlen = 1;
     }
@@ -98,7 +102,7 @@ class Receiver {
     if (count < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOBUFS)) return 0;
     check(count, "receive queued packets");
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-      const auto* header = reinterpret_cast<const nlmsghdr*>(buffers_[i].data());
+      const auto* header = reinterpret_cast<const nlmsghdr*>(buffer_.data() + i * size_);
       if (!NLMSG_OK(header, messages_[i].msg_len)) continue;
       if (const auto packet = parse_packet(*header)) each(*packet);
     }
@@ -106,8 +110,9 @@ class Receiver {
   }
 
  private:
-  struct alignas(nlmsghdr) Buffer : std::array<char, kMessageSize> {};
-  std::array<Buffer, kBatch> buffers_;
+  static_assert(kMessageSize % alignof(nlmsghdr) == 0 && kLongestMessage % alignof(nlmsghdr) == 0);
+  std::size_t size_;
+  std::vector<char> buffer_;  // a message after the other
   std::array<iovec, kBatch> vectors_{};
   std::array<mmsghdr, kBatch> messages_{};
 };
@@ -177,31 +182,48 @@ void QueueWorker::run() noexcept {
 }
 
 void QueueWorker::loop() {
-  // The kernel's, never the processor's own: what the kernel draws follows from a run's seed by a virtual clock.
-  Scheduler scheduler{queue_.direction, queue_.limit, std::random_device{"/dev/urandom"}()};
-  const auto receiver = std::make_unique<Receiver>();
+  Scheduler scheduler{queue_.direction, queue_.limit, queue_.seed, queue_.patience};
+  Receiver receiver{copied(queue_.direction)};
   std::vector<Verdict> verdicts;
   std::vector<std::byte> out;
-  const auto send = [&] {
-    for (const auto& verdict : verdicts) append_verdict(out, queue_.number, verdict);
-    verdicts.clear();
+  std::unordered_map<std::uint32_t, std::vector<std::byte>> changed;  // packets that wait, by id
+  const auto send_out = [&] {
     // The kernel handles all messages of one send before it returns. A packet that is gone (ENOENT) is no error of
     // ours.
     if (!out.empty() && ::send(socket_.get(), out.data(), out.size(), 0) < 0 && errno != ENOENT && errno != EINTR)
       throw_errno("send verdicts");
     out.clear();
   };
+  const auto send = [&] {
+    for (const auto& verdict : verdicts) {
+      const auto it = verdict.kind == VerdictKind::accept ? changed.find(verdict.id) : changed.end();
+      if (it == changed.end()) {
+        append_verdict(out, queue_.number, verdict);
+      } else {
+        append_verdict(out, queue_.number, verdict, it->second);
+        changed.erase(it);
+      }
+      if (out.size() >= kMostSent) send_out();
+    }
+    verdicts.clear();
+    send_out();
+  };
   const auto take = [&] {
     const auto now = read_clock(CLOCK_MONOTONIC);
     const auto offset = now - read_clock(CLOCK_REALTIME);
-    const auto count = receiver->receive(socket_.get(), [&](const QueuedPacket& packet) {
+    const auto count = receiver.receive(socket_.get(), [&](const QueuedPacket& packet) {
       auto time = packet.stamp ? *packet.stamp + offset : now;
       if (time > now || now - time > kCredible) time = now;
-      scheduler.arrive({.id = packet.id,
-                        .time = time,
-                        .bytes = packet.bytes + static_cast<std::uint32_t>(kLinkHeader),
-                        .probe = packet.probe},
-                       verdicts);
+      const auto change = scheduler.arrive({.id = packet.id,
+                                            .time = time,
+                                            .bytes = packet.bytes + static_cast<std::uint32_t>(kLinkHeader),
+                                            .ecn_capable = ecn_capable(packet.copy),
+                                            .probe = packet.probe},
+                                           verdicts);
+      if (!change.any()) return;
+      auto& bytes = changed[packet.id];
+      bytes.assign(packet.copy.begin(), packet.copy.end());
+      rewrite(bytes, change);
     });
     scheduler.release(read_clock(CLOCK_MONOTONIC), verdicts);
     send();

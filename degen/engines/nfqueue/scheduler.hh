@@ -10,19 +10,20 @@
 #include <deque>
 #include <optional>
 #include <queue>
-#include <random>
 #include <vector>
 
-#include "degen/impairment/spec.hh"
+#include "degen/engines/nfqueue/rewrite.hh"
+#include "degen/impairment/plan.hh"
 
 namespace longhaul::degen {
 
 /// A packet that the kernel queued. Ids ascend in the order of arrival (and wrap).
 struct PacketArrival {
   std::uint32_t id = 0;
-  Nanoseconds time{0};      ///< when it arrived at the router, on the clock of release()
-  std::uint32_t bytes = 0;  ///< on the link; matters with a rate only
-  bool probe = false;       ///< of degen's own: it has no number, and no fault of single packets
+  Nanoseconds time{0};       ///< when it arrived at the router, on the clock of release()
+  std::uint32_t bytes = 0;   ///< on the link; matters with a rate only
+  bool ecn_capable = false;  ///< its sender knows marks; matters with losses only
+  bool probe = false;        ///< of degen's own: it has no number, and no fault of single packets
 };
 
 enum class VerdictKind {
@@ -39,11 +40,13 @@ struct Verdict {
 
 class Scheduler {
  public:
-  /// At most `limit` packets wait; more are dropped. `seed` fixes the random choices.
-  Scheduler(const Direction& direction, std::uint32_t limit, std::uint32_t seed);
+  /// At most `limit` packets wait; more are dropped. `seed` fixes the random choices. `patience`, with a rate: who
+  /// would have left the link later than this after its arrival is dropped too; 0: nobody.
+  Scheduler(const Direction& direction, std::uint32_t limit, std::uint64_t seed, Nanoseconds patience = {});
 
-  /// Takes a packet; appends a verdict if there is one at once (lost, overtaking, queue full).
-  void arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts);
+  /// Takes a packet; appends a verdict if there is one at once (lost, overtaking, queue full). What it returns is to be
+  /// done to the packet before it leaves: its verdict is one of its own, to be given with the changed bytes.
+  Rewrite arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts);
 
   /// When the next packet is due; empty when none waits.
   std::optional<Nanoseconds> next() const;
@@ -56,6 +59,8 @@ class Scheduler {
 
   std::size_t waiting() const { return fifo_.size() + heap_.size() + (swapped_ ? 1 : 0); }
   std::uint64_t lost() const { return lost_; }
+  std::uint64_t marked() const { return marked_; }
+  std::uint64_t corrupted() const { return corrupted_; }
   std::uint64_t overflowed() const { return overflowed_; }
   /// Packets that have a number.
   std::uint32_t numbered() const { return numbered_; }
@@ -68,30 +73,34 @@ class Scheduler {
     Nanoseconds due;
     std::uint64_t turn;  // keeps equal times in order
     std::uint32_t id;
+    bool changed = false;
     bool operator>(const Waiting& other) const { return due != other.due ? due > other.due : turn > other.turn; }
   };
-  bool chance(std::uint32_t probability);
-  bool lose();
+  bool lose(std::uint64_t packet, std::uint32_t random);
 
   Direction direction_;
   std::uint32_t limit_;
+  Nanoseconds patience_;
   bool ordered_;   // jitter lets no packet overtake another
   bool in_order_;  // nothing does: one FIFO is all there is
   std::uint32_t loss_;
-  std::uint32_t burst_enter_ = 0;
-  std::uint32_t burst_leave_ = 0;
+  std::optional<LossModel> model_;  // in place of loss_
+  std::uint32_t corrupt_;
   std::uint32_t reorder_;
-  bool bad_ = false;  // state of the Gilbert model
+  bool bad_ = false;  // state of the loss model
   Nanoseconds link_free_{0};
   Nanoseconds last_due_{0};
   std::uint64_t turn_ = 0;
   std::uint64_t lost_ = 0;
+  std::uint64_t marked_ = 0;
+  std::uint64_t corrupted_ = 0;
   std::uint64_t overflowed_ = 0;
   std::uint32_t numbered_ = 0;
   std::deque<Waiting> fifo_;                                                        // order kept
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<Waiting>> heap_;  // order free
   std::optional<Waiting> swapped_;                                                  // waits for its follower
-  std::mt19937 random_;
+  std::uint64_t seed_;
+  std::uint64_t packets_ = 0;  // that came
 };
 
 }  // namespace longhaul::degen

@@ -1,0 +1,89 @@
+#include "tests/degen/deciders.hh"
+
+#include <algorithm>
+#include <map>
+
+#include "degen/engines/edt/plan.hh"
+#include "degen/engines/nfqueue/plan.hh"
+#include "degen/engines/nfqueue/scheduler.hh"
+
+namespace longhaul::degen::test {
+namespace {
+
+constexpr Nanoseconds kStart = std::chrono::seconds{1};
+
+ImpairmentPlan plan_of(const Direction& direction, const std::string& engine, std::uint32_t seed) {
+  const Sides sides{.client = {{"ra0"}}, .server = {{"rb0"}}};
+  return plan_for({.forward = direction, .back = {}}, engine, sides, {}, {.value = seed, .asked = true}).value();
+}
+
+std::vector<Outcome> by_edt(const Direction& direction, std::uint32_t seed, const std::vector<Arrival>& packets) {
+  const auto link = edt::links_of(plan_of(direction, "edt", seed)).at(0);
+  const auto terms = edt::terms_of(link, {}, link.seed);
+  edt_state state{};
+  std::vector<Outcome> outcomes;
+  for (const auto& arrival : packets) {
+    const auto time = static_cast<std::uint64_t>((kStart + arrival.time).count());
+    const edt_packet packet{.arrival = time, .bytes = arrival.bytes, .ecn_capable = arrival.ecn_capable ? 1U : 0U};
+    const auto decision = edt_decide(&terms, &state, &packet);
+    Outcome outcome{.passed = decision.fate == EDT_PASS, .flip = {}};
+    if (outcome.passed) outcome.held = Nanoseconds{static_cast<std::int64_t>(decision.due - time)};
+    outcome.marked = outcome.passed && decision.mark != 0;
+    outcomes.push_back(outcome);
+  }
+  return outcomes;
+}
+
+std::vector<Outcome> by_nfqueue(const Direction& direction, std::uint32_t seed, const std::vector<Arrival>& packets) {
+  const auto queue = nfqueue::queues_of(plan_of(direction, "nfqueue", seed)).at(0);
+  Scheduler scheduler{queue.direction, queue.limit, queue.seed, queue.patience};
+  std::vector<Outcome> outcomes(packets.size());
+  std::map<std::uint32_t, Nanoseconds> waiting;  // arrivals, by id: the packet's place
+  std::vector<Verdict> verdicts;
+  const auto obey = [&](Nanoseconds now) {
+    for (const auto& verdict : verdicts) {
+      const auto last = waiting.upper_bound(verdict.id);
+      const auto first = verdict.kind == VerdictKind::accept_through ? waiting.begin() : waiting.find(verdict.id);
+      for (auto it = first; it != last; it = waiting.erase(it)) {
+        outcomes[it->first].passed = verdict.kind != VerdictKind::drop;
+        // One that was due before it came left when it came.
+        if (outcomes[it->first].passed) outcomes[it->first].held = std::max(now - it->second, Nanoseconds{0});
+      }
+    }
+    verdicts.clear();
+  };
+  const auto until = [&](Nanoseconds end) {
+    while (const auto next = scheduler.next()) {
+      if (*next > end) return;
+      scheduler.release(*next, verdicts);
+      obey(*next);
+    }
+  };
+  for (std::uint32_t i = 0; i < packets.size(); ++i) {
+    const auto time = kStart + packets[i].time;
+    until(time);
+    waiting[i] = time;
+    const auto change = scheduler.arrive(
+        {.id = i, .time = time, .bytes = packets[i].bytes, .ecn_capable = packets[i].ecn_capable}, verdicts);
+    outcomes[i].marked = change.mark;
+    outcomes[i].flip = change.flip;
+    obey(time);
+  }
+  until(Nanoseconds::max());
+  return outcomes;
+}
+
+}  // namespace
+
+const std::vector<Decider>& deciders() {
+  static const std::vector<Decider> all{{"edt", by_edt}, {"nfqueue", by_nfqueue}};
+  return all;
+}
+
+std::vector<Arrival> arrivals(int count, Nanoseconds apart, std::uint32_t bytes, bool ecn_capable) {
+  std::vector<Arrival> packets;
+  for (int i = 0; i < count; ++i) packets.push_back({.time = i * apart, .bytes = bytes, .ecn_capable = ecn_capable});
+  return packets;
+}
+
+}  // namespace longhaul::degen::test
