@@ -5,9 +5,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 
 #include "common/error.hh"
 #include "degen/cli/commands.hh"
+#include "degen/cli/own_service.hh"
 #include "degen/client/client.hh"
 #include "degen/impairment/spec.hh"
 
@@ -16,10 +18,21 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+constexpr std::chrono::duration<int, std::milli> kWatch{1000};
+
 Result<Reply> ask(Client& client, const Request& request) {
   auto reply = client.request(request);
   if (reply && !reply->ok) return fail("{}", reply->error.value_or("refused without a reason"));
   return reply;
+}
+
+// Readable when the user or the system wants this program to end.
+OwnFd stop_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) throw_errno("block signals", error);
+  return OwnFd{check(::signalfd(-1, &set, SFD_CLOEXEC), "create a signalfd")};
 }
 
 void print(const Report& report, bool json) {
@@ -62,12 +75,13 @@ Result<ExitCode> apply(const ApplyOptions& options) {
   const auto impairment = make_impairment(options.parameters);
   if (!impairment) return tl::unexpected(impairment.error());
 
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
-  if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) throw_errno("block signals", error);
-  const OwnFd stop{check(::signalfd(-1, &set, SFD_CLOEXEC), "create a signalfd")};
-
+  const auto stop = stop_signals();
+  std::optional<OwnService> service;
+  if (!options.interfaces.empty()) {
+    auto own = OwnService::start(options.interfaces.front(), options.interfaces.back(), options.socket);
+    if (!own) return tl::unexpected(own.error());
+    service.emplace(std::move(*own));
+  }
   auto client = Client::connect(options.socket);
   if (!client) return tl::unexpected(client.error());
   Request request{.kind = RequestKind::apply,
@@ -121,14 +135,23 @@ Result<ExitCode> apply(const ApplyOptions& options) {
   return interrupted ? ExitCode::interrupted : ExitCode::ok;
 }
 
-Result<ExitCode> show(const std::string& socket, bool json) {
+Result<ExitCode> show(const std::string& socket, bool json, bool watch) {
+  const auto stop = stop_signals();
   auto client = Client::connect(socket);
   if (!client) return tl::unexpected(client.error());
-  const auto reply =
-      ask(*client, {.kind = RequestKind::show, .engine = {}, .parameters = {}, .force = {}, .client = "degen show"});
-  if (!reply) return tl::unexpected(reply.error());
-  print(*reply->report, json);
-  return ExitCode::ok;
+  // A picture in place for people, one document a line for programs.
+  const bool in_place = watch && !json && ::isatty(STDOUT_FILENO) == 1;
+  for (;;) {
+    const auto reply =
+        ask(*client, {.kind = RequestKind::show, .engine = {}, .parameters = {}, .force = {}, .client = "degen show"});
+    if (!reply) return tl::unexpected(reply.error());
+    if (in_place) fmt::print("\033[H\033[J");
+    print(*reply->report, json);
+    std::fflush(stdout);
+    if (!watch) return ExitCode::ok;
+    pollfd wait{.fd = stop.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&wait, 1, kWatch.count()) > 0) return ExitCode::interrupted;
+  }
 }
 
 Result<ExitCode> clear(const std::string& socket, bool force, bool json) {

@@ -30,6 +30,8 @@ Sides sides_of(const ServeOptions& options);
 
 struct ApplyOptions {
   std::string socket{kDefaultSocket};
+  /// None: a service is there. Two: those towards the clients, separated by commas, and those towards the servers.
+  std::vector<std::string> interfaces;
   std::string engine = kAutoEngine;
   Parameters parameters;
   std::optional<std::uint32_t> seed;    ///< empty: degen draws one
@@ -42,7 +44,10 @@ Result<ExitCode> serve(const ServeOptions& options);
 /// The guard of a service, which started it with the descriptors of GuardFds and its own options.
 Result<ExitCode> guard(const ServeOptions& options);
 Result<ExitCode> apply(const ApplyOptions& options);
-Result<ExitCode> show(const std::string& socket, bool json);
+/// `watch`: again each second, until Ctrl-C.
+Result<ExitCode> show(const std::string& socket, bool json, bool watch);
+/// The ready WANs, with where their figures come from.
+Result<ExitCode> list_profiles(bool json);
 Result<ExitCode> clear(const std::string& socket, bool force, bool json);
 
 /// A report for people. Pure.

@@ -21,7 +21,10 @@ constexpr auto kExamples = R"(Examples:
   degen apply --engine nfqueue --delay 1ms
   degen apply --engine edt --delay 20ms --jitter 2ms       held by the kernel, timed from arrival (docs/degen.md)
   degen apply --delay 20ms --loss 1% --seed 7              the same packets lost, each time
+  degen apply --profile leo                                a ready WAN; degen profiles lists them
+  degen apply eth0 eth1 --delay 20ms                       by itself, without a service, as root
   degen show --json
+  degen show --watch
 
 Delays are one-way, forward is client to server. What a client applied is cleared when the client ends, whatever ends it.)";
 
@@ -105,6 +108,11 @@ int run(int argc, char** argv) {
   add_router(guarding);
 
   auto& applying = *app.add_subcommand("apply", "impair, and stay in the foreground until Ctrl-C");
+  applying
+      .add_option("INTERFACES", apply_options.interfaces,
+                  "by itself, as root: the interfaces towards the clients, and those towards the servers; without them "
+                  "by the service that runs")
+      ->expected(2);
   add_socket(applying);
   add_json(applying);
   applying
@@ -122,6 +130,13 @@ int run(int argc, char** argv) {
   add_socket(showing);
   add_json(showing);
 
+  bool watch = false;
+  showing.add_flag("--watch", watch, "again each second, until Ctrl-C");
+
+  auto& listing =
+      *app.add_subcommand("profiles", "the ready WANs of apply --profile, and where their figures come from");
+  add_json(listing);
+
   auto& clearing = *app.add_subcommand("clear", "take an impairment away from whoever holds it");
   add_socket(clearing);
   add_json(clearing);
@@ -135,7 +150,8 @@ int run(int argc, char** argv) {
   if (serving.parsed()) result = serve(serve_options);
   if (guarding.parsed()) result = guard(serve_options);
   if (applying.parsed()) result = apply(apply_options);
-  if (showing.parsed()) result = show(socket, json);
+  if (showing.parsed()) result = show(socket, json, watch);
+  if (listing.parsed()) result = list_profiles(json);
   if (clearing.parsed()) result = clear(socket, force, json);
   if (result) return static_cast<int>(*result);
   fmt::print(stderr, "degen: {}\n", result.error().message);

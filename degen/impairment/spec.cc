@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "degen/impairment/profiles.hh"
+
 namespace longhaul::degen {
 namespace {
 
@@ -122,6 +124,16 @@ std::vector<ParameterSpec> forward_axes() {
   };
 }
 
+ParameterSpec profile_axis() {
+  ParameterSpec axis{.name = kProfileAxis,
+                     .kind = Kind::choice,
+                     .help = "a ready WAN, which sets other axes (degen profiles)",
+                     .fallback = Value{kNoProfile},
+                     .choices = {kNoProfile}};
+  for (const auto& profile : profiles()) axis.choices.push_back(profile.name);
+  return axis;
+}
+
 std::vector<ParameterSpec> all_axes() {
   auto axes = forward_axes();
   const auto count = axes.size();
@@ -132,6 +144,7 @@ std::vector<ParameterSpec> all_axes() {
     axis.fallback.reset();
     axes.push_back(std::move(axis));
   }
+  axes.push_back(profile_axis());
   return axes;
 }
 
@@ -274,8 +287,8 @@ Parameters impairment_part(const Parameters& parameters) {
   return part;
 }
 
-Result<Impairment> make_impairment(const Parameters& parameters) {
-  for (const auto& [name, value] : parameters) {
+Result<Impairment> make_impairment(const Parameters& asked) {
+  for (const auto& [name, value] : asked) {
     const auto* axis = find_parameter(impairment_axes(), name);
     if (axis == nullptr) {
       std::vector<std::string> names;
@@ -285,7 +298,9 @@ Result<Impairment> make_impairment(const Parameters& parameters) {
     }
     if (const auto ok = check_value(*axis, value); !ok) return refuse("{}: {}", name, ok.error().message);
   }
-  Impairment impairment{.forward = read_direction(parameters, ""), .back = read_direction(parameters, kBack)};
+  const auto parameters = with_profile(asked);
+  if (!parameters) return tl::unexpected(parameters.error());
+  Impairment impairment{.forward = read_direction(*parameters, ""), .back = read_direction(*parameters, kBack)};
   if (const auto ok = check_direction(impairment.forward, ""); !ok) return tl::unexpected(ok.error());
   if (const auto ok = check_direction(impairment.back, kBack); !ok) return tl::unexpected(ok.error());
   return impairment;

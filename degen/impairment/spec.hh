@@ -77,6 +77,7 @@ struct Impairment {
 /// delay, jitter, distribution, jitter_order, loss, loss_burst, ge_*, ecn, rate, queue, duplicate, corrupt, reorder,
 /// faults, and each with
 /// `_back`. An absent `_back` axis is as forward (so it has no default of its own).
+/// Last comes `profile`, which sets others (profiles.hh).
 const std::vector<ParameterSpec>& impairment_axes();
 
 /// The impairment axes among `parameters` (a cell holds others too).
@@ -84,7 +85,7 @@ Parameters impairment_part(const Parameters& parameters);
 
 /// Reads and checks: refuses unknown names (with the nearest), values out of range and combinations that mean nothing
 /// (jitter above the delay, reordering without delay). Errors name the axis. Absent axes have their defaults.
-Result<Impairment> make_impairment(const Parameters& parameters);
+Result<Impairment> make_impairment(const Parameters& asked);
 
 /// The shortest parameters that make_impairment reads back to the same: defaults left out, and `_back` where it is as
 /// forward. So equal impairments have equal parameters.

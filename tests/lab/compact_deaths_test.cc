@@ -73,6 +73,30 @@ TEST_F(CompactLab, ASecondDegenLeavesTheFirstAlone) {
   clear();
 }
 
+TEST_F(CompactLab, ADegenByItselfEndsWithItsImpairment) {
+  const std::string begin =
+      "ip link add da type veth peer name dap; ip link add db type veth peer name dbp; ip link set da up; ip link set "
+      "db up\n"
+      "apply='degen apply da db --socket /run/alone/degen.sock --engine netem --profile metro --loss 1%'\n"
+      "gone() { ! tc qdisc show | grep -q 'netem.*dev d[ab]' && ! ps -o args | grep -q '^degen .*/run/alone'; }\n";
+  const std::string end = wait_until("gone") + "gone || exit 7\nip link del da; ip link del db";
+  // Its time is over; Ctrl-C; kill -9.
+  lab().must("router", begin + "$apply --for 1s >/tmp/alone.log 2>&1 & p=$!\n" +
+                           wait_until("tc qdisc show dev db | grep -q netem") +
+                           "degen show --socket /run/alone/degen.sock | grep -q 'delay 490us' || exit 3\n"
+                           "$apply >/tmp/second.log 2>&1 && exit 4\n"
+                           "grep -q 'a degen serves at /run/alone/degen.sock already' /tmp/second.log || exit 5\n"
+                           "wait $p || exit 6\n" +
+                           end);
+  for (const std::string signal : {"INT", "KILL"})
+    lab().must("router", begin + "$apply >/tmp/alone.log 2>&1 & p=$!\n" +
+                             wait_until("tc qdisc show dev db | grep -q netem") + "kill -" + signal + " $p; wait $p\n" +
+                             end);
+  const auto missing = lab().on("router", "degen apply da db --socket /run/alone/degen.sock --delay 1ms");
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_NE(missing.err.find("da: there is no such network interface"), std::string::npos) << missing.err;
+}
+
 TEST_F(CompactLab, AnInterfaceThatIsGoneKeepsNoneOfTheOthersFromBeingCleared) {
   // A degen with interfaces of its own dies, and one of them goes before the next one starts.
   lab().must(
