@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "results/claims/axis.hh"
 #include "results/claims/json.hh"
 #include "results/claims/processors.hh"
 #include "results/summary/clock.hh"
@@ -210,6 +211,7 @@ json::array claims_data(const std::vector<Checked>& checked) {
                                    {"workload", claim->workload},
                                    {"metric", claim->metric},
                                    {"x", claim->x},
+                                   {"kind", boost::describe::enum_to_string(axis_kind(*claim), "?")},
                                    {"findings", std::move(said)}});
   }
   return list;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/units.hh"
+#include "results/claims/axis.hh"
 #include "results/claims/frrwp.hh"
 #include "results/claims/registration.hh"
 #include "results/claims/rpc.hh"
@@ -23,12 +24,15 @@ const char* to_text(Verdict verdict) {
   return "not decidable here";
 }
 
-std::string place(const Claim& claim, const Match& match) {
+Kind axis_kind(const Claim& claim) {
   constexpr std::array kSizes{"size", "capacity"};
-  constexpr std::array kCounts{"threads", "server_threads", "ord", "clients"};
+  constexpr std::array kCounts{"threads", "server_threads", "ord", "clients", "tries"};
   const auto among = [&](const auto& names) { return std::find(names.begin(), names.end(), claim.x) != names.end(); };
-  const auto kind = among(kSizes) ? Kind::size : among(kCounts) ? Kind::count : Kind::duration;
-  return claim.x + " " + format_quantity(kind, match.x);
+  return among(kSizes) ? Kind::size : among(kCounts) ? Kind::count : Kind::duration;
+}
+
+std::string place(const Claim& claim, const Match& match) {
+  return claim.x + " " + format_quantity(axis_kind(claim), match.x);
 }
 
 const std::vector<Claim>& all_claims() {

@@ -94,6 +94,14 @@ bool bounded_by_server_threads(const Parameters& parameters) {
          integer_of(parameters, "ord") >= integer_of(parameters, "server_threads");
 }
 
+// The kernel's own NFS: a WRITE in one call, which it fetches by one read.
+bool bounded_by_nfsd(const Parameters& parameters) {
+  return is(parameters, "transport", "rdma") && is(parameters, "procedure", "write") &&
+         integer_of(parameters, "delay") > 0 &&
+         integer_of(parameters, "size") <= std::min(kSmall, integer_of(parameters, "transfer")) &&
+         integer_of(parameters, "slots") >= integer_of(parameters, "threads");
+}
+
 // N11: twice as much may be under way, twice as much gets through, as long as the client has calls for it: a call
 // spends half of its trips at its read.
 Finding proportional(const Claim& claim, const std::vector<Match>& matches) {
@@ -590,6 +598,20 @@ std::vector<Claim> rpc_claims() {
        .rival = Rival::none,
        .group = by_path,
        .concerns = bounded_by_server_threads,
+       .check = proportional},
+      {.id = "N11k",
+       .source = std::string{kPaper} + "section 4.1",
+       .statement =
+           "The kernel's nfsd threads sleep until their RDMA reads are done, so they bound the throughput of WRITE.",
+       .criterion =
+           "throughput grows as the number of nfsd's threads does, within 10 %, as long as that is below half of the "
+           "client's threads",
+       .workload = "nfs",
+       .metric = "throughput",
+       .x = "server_threads",
+       .rival = Rival::none,
+       .group = by_path,
+       .concerns = bounded_by_nfsd,
        .check = proportional},
   };
 }

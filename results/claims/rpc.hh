@@ -7,7 +7,7 @@
 
 namespace longhaul::results {
 
-/// Of N1 to N11 those that the workload rpc decides: N2, N3, N11.
+/// N1 to N11: of the workloads rpc and rpc_attack, and of the kernel's own NFS.
 std::vector<Claim> rpc_claims();
 
 }  // namespace longhaul::results

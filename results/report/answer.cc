@@ -5,6 +5,7 @@
 #include <map>
 
 #include "results/report/local_axes.hh"
+#include "results/summary/pace.hh"
 
 namespace longhaul::results {
 namespace {
@@ -127,9 +128,6 @@ std::string name_of(const Pairing& pairing, const Vocabulary& vocabulary) {
   if (const auto* size = vocabulary.parameter(pairing.workload, "size"); size != nullptr)
     name += ", " + spaced(vocabulary.spelt(pairing.workload, pairing.conditions, "size"));
   // The length of a measurement is no property of a cell, and the page names the clock at its top.
-  const auto is_pace = [](const std::string& axis) {
-    return axis == kClockAxis || axis == "duration" || axis == "warmup" || axis == "min_samples" || axis == "timeout";
-  };
   for (const auto& [axis, value] : pairing.conditions)
     if (axis != "size" && !is_pace(axis))
       name += fmt::format(", {} {}", axis, vocabulary.spelt(pairing.workload, pairing.conditions, axis));

@@ -4,6 +4,7 @@
 #include "results/claims/json.hh"
 #include "results/report/answer.hh"
 #include "results/report/decisions.hh"
+#include "results/report/figures.hh"
 #include "results/report/local_axes.hh"
 #include "results/report/report.hh"
 #include "results/report/transfers.hh"
@@ -301,6 +302,7 @@ json::object data_of(const Analysis& analysis, bool distributions) {
           {"pairs", std::move(pairs)},
           {"transfers", transfers_data(summary, vocabulary)},
           {"decisions", decisions_data(summary, vocabulary)},
+          {"figures", figures_data(summary, vocabulary)},
           {"nodes", nodes_data(summary)}};
 }
 

@@ -7,10 +7,13 @@
 #include <map>
 #include <sstream>
 
+#include "degen/impairment/spec.hh"
+#include "model/cell.hh"
 #include "results/report/report.hh"
 #include "results/simulation/page.hh"
 #include "tests/results/synthetic.hh"
 #include "tests/results/temporary.hh"
+#include "workloads/suite/catalog.hh"
 
 namespace longhaul::results {
 namespace {
@@ -33,6 +36,50 @@ constexpr const char* kSimulation = R"({"schema":1,"version":"0","profiles":[
 std::string slurp(const fs::path& path) {
   std::ifstream file{path, std::ios::binary};
   return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+// READs of RPC by both designs over rxe and sockets beside it, by 1 and 8 threads, without delay and at 5 ms, 6 runs
+// each.
+synthetic::Campaign calls() {
+  constexpr std::int64_t kMillisecond = 1'000'000;
+  auto result = synthetic::campaign({.delays_ns = {0}, .sizes = {64}});
+  result.runs.clear();
+  auto& manifest = result.manifest;
+  manifest.cells.clear();
+  manifest.name = "calls";
+  manifest.campaign_text = "name: calls\nworkload: rpc\n";
+  for (const std::string way : {"read-write", "read-read", "sockets"}) {
+    const bool sockets = way == "sockets";
+    for (const std::int64_t delay : {std::int64_t{0}, 5 * kMillisecond}) {
+      for (const std::int64_t threads : {1, 8}) {
+        Parameters parameters{{"transport", Value{sockets ? "tcp" : "rdma"}},
+                              {sockets ? "rival" : "provider", Value{"rxe"}},
+                              {"size", Value{32768}}};
+        if (way == "read-read") parameters["design"] = Value{way};
+        if (delay > 0) parameters["delay"] = Value{delay};
+        if (threads > 1) parameters["threads"] = Value{threads};
+        const auto id = cell_id(Cell{.workload = "rpc", .parameters = parameters});
+        manifest.cells.push_back({.cell_id = id, .workload = "rpc", .parameters = parameters});
+        const double time = static_cast<double>((way == "read-read" ? 4 : 2) * delay + kMillisecond);
+        for (int repetition = 0; repetition < 6; ++repetition) {
+          RunRecord run{.run_id = fmt::format("{}/{}/0", id, repetition),
+                        .cell_id = id,
+                        .workload = "rpc",
+                        .parameters = parameters,
+                        .repetition = repetition,
+                        .topology = "compact"};
+          auto& node = run.nodes["client"];
+          node.workload = "rpc";
+          node.role = Role::client;
+          node.metrics["operation"] = {.value = time + 1000 * repetition, .samples = 50};
+          node.metrics["throughput"] = {
+              .value = 8e9 * 32768 * static_cast<double>(threads) / (time + 1000 * repetition), .samples = 50};
+          result.runs.push_back(std::move(run));
+        }
+      }
+    }
+  }
+  return result;
 }
 
 // What the page became, and what its console got (which Chromium passes on to standard error).
@@ -69,7 +116,8 @@ class PageInBrowser : public testing::Test {
         {"nothing", nothing},
         {"virtual", synthetic::campaign({.virtual_clock = true})},
         {"alone", synthetic::alone()},
-        {"transfers", synthetic::transfers()}};
+        {"transfers", synthetic::transfers()},
+        {"calls", calls()}};
     std::map<std::string, std::future<Browsed>> opening;
     for (const auto& [name, campaign] : campaigns)
       opening[name] = std::async(std::launch::async,
@@ -90,7 +138,9 @@ class PageInBrowser : public testing::Test {
     const TemporaryDirectory scratch;
     const auto directory = scratch.path() / name;
     EXPECT_TRUE(synthetic::write(campaign, directory));
-    const auto written = write_report(directory, *analyse_directory(directory.string(), synthetic::vocabulary()));
+    const Vocabulary catalog{.workloads = workloads::catalog(), .impairment = degen::impairment_axes()};
+    const auto words = name == "calls" ? catalog : synthetic::vocabulary();
+    const auto written = write_report(directory, *analyse_directory(directory.string(), words));
     EXPECT_TRUE(written && written->files.size() == 3);
     return browse(directory / "report.html", scratch.path());
   }
@@ -161,6 +211,20 @@ TEST_F(PageInBrowser, DrawsTransfers) {
   EXPECT_THAT(browsed.dom, HasSubstr("Which to take: the least time until the data is there"));
   EXPECT_THAT(browsed.dom, HasSubstr("<b>sockets</b>"));
   EXPECT_THAT(browsed.dom, HasSubstr("6 of 6 cells are within 10 % of what is predicted by each cell’s own"));
+}
+
+TEST_F(PageInBrowser, DrawsAPapersFiguresForEachDelay) {
+  const auto& browsed = pages().at("calls");
+  EXPECT_EQ(browsed.console, "");
+  const auto visible = browsed.dom.substr(0, browsed.dom.find("<script"));
+  EXPECT_THAT(visible, HasSubstr("<h3>Figure 7: IOzone Read Bandwidth on Solaris"));
+  EXPECT_THAT(visible, HasSubstr("<figcaption>no delay, size 32KiB</figcaption>"));
+  EXPECT_THAT(visible, HasSubstr("<figcaption>5ms each way, size 32KiB</figcaption>"));
+  EXPECT_THAT(visible, Not(HasSubstr("<h3>Figure 8")));
+  EXPECT_THAT(visible, HasSubstr("<li>Figure 8: the campaign has fewer than two points for it"));
+  EXPECT_THAT(visible, HasSubstr(">rxe (software) read-read</text>"));
+  EXPECT_THAT(browsed.dom, HasSubstr("paper-figure-0-0 paper-figure-0-1"));
+  EXPECT_THAT(visible, Not(HasSubstr("NaN")));
 }
 
 TEST_F(PageInBrowser, DrawsTheProcessorsOfBothEnds) {

@@ -110,6 +110,47 @@ TEST_F(RpcClaims, N11WantsTwoValues) {
   EXPECT_EQ(finding("N11s").verdict, Verdict::not_decidable);
 }
 
+// WRITE by the kernel's client to so many of nfsd's threads.
+class KernelClaims : public MadeUpCells {
+ protected:
+  void write(std::int64_t server_threads, double throughput, Parameters more = {}) {
+    more["procedure"] = std::string{"write"};
+    more["server_threads"] = server_threads;
+    for (const auto& [name, value] : {std::pair{"size", 8192}, {"threads", 16}, {"delay", 5'000'000}})
+      more.try_emplace(name, value);
+    add("nfs", std::move(more), {{"operation", 20 * kMega}, {"throughput", throughput}});
+  }
+};
+
+TEST_F(KernelClaims, N11kIsOfNfsdsThreads) {
+  for (const std::int64_t threads : {1, 2, 4}) write(threads, 6.3 * kMega * static_cast<double>(threads));
+  write(8, 40 * kMega);  // half of the client's threads: not judged
+  EXPECT_EQ(finding("N11k").verdict, Verdict::holds);
+  EXPECT_EQ(finding("N11k").group, "rxe, 5ms, 8KiB");
+  EXPECT_THAT(finding("N11k").reason, HasSubstr("2 at server_threads 2, 4 at server_threads 4"));
+  EXPECT_THAT(findings("N11s"), IsEmpty()) << "that is of our own server";
+}
+
+TEST_F(KernelClaims, N11kDoesNotHoldWhereThreadsDoNotWait) {
+  for (const std::int64_t threads : {1, 2, 4}) write(threads, 50 * kMega);
+  EXPECT_EQ(finding("N11k").verdict, Verdict::does_not_hold);
+}
+
+TEST_F(KernelClaims, N11kWantsTwoNumbersOfThreads) {
+  write(4, 25 * kMega);
+  EXPECT_EQ(finding("N11k").verdict, Verdict::not_decidable);
+}
+
+TEST_F(KernelClaims, N11kSpeaksOfWritesThatAreOneReadOnly) {
+  for (const std::int64_t threads : {1, 2, 4}) {
+    write(threads, kMega, {{"size", 131072}});
+    write(threads, kMega, {{"transfer", 4096}});
+    write(threads, kMega, {{"slots", 2}});
+    write(threads, kMega, {{"delay", 0}});
+  }
+  EXPECT_THAT(findings("N11k"), IsEmpty());
+}
+
 // Calls by what registers: times for either end's buffers.
 class RegistrationOfCalls : public RpcClaims {
  protected:

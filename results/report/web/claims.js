@@ -63,34 +63,43 @@ function legendRows(lines) {
 }
 const LEGEND_ROWS = 2;
 
+const AXIS_NAMES = {size: 'message size', delay: 'one-way delay asked'};
+
+// Lines along an axis {name, kind}; `places` says where each cell stands on it.
+function courseOption(workload, metric, axis, places, lines) {
+  const key = `${workload}/${metric}`, spec = specOf(key);
+  const cells = lines.flatMap(one => one.cells);
+  const values = cells.flatMap(cell => { const m = metricOf(cell, metric); return [m.median, m.low ?? m.median, m.high ?? m.median, expectedOf(cell, key) ?? m.median]; });
+  const y = valueAxis(values, spec.unit === 'ns' && values.every(v => v > 0));
+  const ticks = unique(cells.map(cell => places.get(cell.id))).sort((a, b) => a - b);
+  const x = axis.kind === 'size' ? {...valueAxis(ticks, true, {pad: 0.15}), ticks} : delayAxis(ticks, true);
+  const series = lines.flatMap(one => lineAlong(one, x, y, {
+    place: cell => places.get(cell.id), metric: cell => metricOf(cell, metric), theory: cell => expectedOf(cell, key)}));
+  const name = AXIS_NAMES[axis.name] ?? axis.name.replace(/_/g, ' ');
+  return {...frame(x, y, {
+    xName: axis.kind === 'duration' ? `${name} [ms]` : name, yName: spec.name.replace(/_/g, ' ') + (spec.unit === 'ns' || spec.unit === '1' ? '' : ` [${spec.unit}]`),
+    xFormat: axis.kind === 'duration' ? milliseconds : value => axisText(axis, value), yFormat: value => inUnit(value, spec.unit, 3).replace(/\.0+(?=\D|$)/, ''),
+    tip: seriesTip(spec, key, cell => `${axis.name} ${axisText(axis, places.get(cell.id))}`),
+  }), series, legend: {show: true, bottom: 0, textStyle: {color: css('--ink')}, data: lines.map(one => one.label)}, grid: {left: 72, right: 18, top: 14, bottom: 60 + 18 * legendRows(lines)}};
+}
+
 function claimOption(claim) {
   const places = new Map(claim.findings.flatMap(finding => finding.cells.map(cell => [cell.id, cell.x])));
   const cells = [...places.keys()].map(id => byId.get(id)).filter(cell => cell && metricOf(cell, claim.metric));
-  const spec = specOf(`${claim.workload}/${claim.metric}`);
-  const key = `${claim.workload}/${claim.metric}`;
-  const values = cells.flatMap(cell => { const m = metricOf(cell, claim.metric); return [m.median, m.low ?? m.median, m.high ?? m.median, expectedOf(cell, key) ?? m.median]; });
-  const y = valueAxis(values, spec.unit === 'ns' && values.every(v => v > 0));
-  const size = ['size', 'capacity'].includes(claim.x);
-  const sizes = unique([...places.values()]).sort((a, b) => a - b);
-  const x = size ? {...valueAxis(sizes, true, {pad: 0.15}), ticks: sizes} : delayAxis(sizes, true);
-  const lines = claimLines(claim, cells);
-  const series = lines.flatMap(one => lineAlong(one, x, y, {
-    place: cell => places.get(cell.id), metric: cell => metricOf(cell, claim.metric), theory: cell => expectedOf(cell, key)}));
-  const place = size ? bytes : roundTime;
-  return {...frame(x, y, {
-    xName: size ? {size: 'message size'}[claim.x] ?? claim.x : `${claim.x === 'delay' ? 'one-way delay asked' : claim.x} [ms]`, yName: spec.name.replace(/_/g, ' ') + (spec.unit === 'ns' || spec.unit === '1' ? '' : ` [${spec.unit}]`),
-    xFormat: size ? bytes : milliseconds, yFormat: value => inUnit(value, spec.unit, 3).replace(/\.0+(?=\D|$)/, ''),
-    tip: seriesTip(spec, key, cell => `${claim.x} ${place(places.get(cell.id))}`),
-  }), series, legend: {show: true, bottom: 0, textStyle: {color: css('--ink')}, data: lines.map(one => one.label)}, grid: {left: 72, right: 18, top: 14, bottom: 60 + 18 * legendRows(lines)}};
+  return courseOption(claim.workload, claim.metric, {name: claim.x, kind: claim.kind}, places, claimLines(claim, cells));
+}
+
+// A chart with its legend below: the more rows that has, the higher the element.
+function drawCourse(id, option, height) {
+  document.getElementById(id).style.height = `${height + Math.max(0, option.grid.bottom - 60 - 18 * LEGEND_ROWS)}px`;
+  draw(id, option);
 }
 
 // Drawn when opened: a hidden element has no size.
 function drawClaims() {
   for (const element of document.querySelectorAll('details.claim[open]')) {
     const claim = data.claims.find(one => one.id === element.dataset.claim);
-    const option = claimOption(claim);
-    document.getElementById(`figure-${claim.id}`).style.height = `${360 + Math.max(0, option.grid.bottom - 60 - 18 * LEGEND_ROWS)}px`;
-    draw(`figure-${claim.id}`, option);
+    drawCourse(`figure-${claim.id}`, claimOption(claim), 360);
   }
 }
 document.addEventListener('toggle', event => {

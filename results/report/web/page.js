@@ -155,6 +155,10 @@ for (const [name, value] of asked.map(text => text.split('='))) {
 }
 // `report.html#claim=W3` opens that claim; `#claim=all` every one.
 const opened = asked.find(text => text.startsWith('claim='))?.slice(6);
+// `report.html#only=figures-section` shows that part of the page alone, for a picture.
+const only = asked.find(text => text.startsWith('only='))?.slice(5);
+if (sections.some(one => one.id === only))
+  document.head.insertAdjacentHTML('beforeend', `<style>.bar, main > section, #sections > section:not(#${only}) { display: none; }</style>`);
 renderClaims();
 for (const element of document.querySelectorAll('details.claim'))
   element.open = opened === 'all' || opened === element.dataset.claim;
