@@ -38,7 +38,7 @@ std::string place(const Claim& claim, const Match& match) {
 const std::vector<Claim>& all_claims() {
   static const std::vector<Claim> claims = [] {
     auto all = wan_claims();
-    for (const auto& more : {caching_claims(), frrwp_claims(), registration_claims(), rpc_claims()})
+    for (const auto& more : {caching_claims(), frrwp_claims(), registration_claims(), rpc_claims(), rpc_bound_claims()})
       all.insert(all.end(), more.begin(), more.end());
     return all;
   }();

@@ -48,9 +48,9 @@ TEST(Profiles, OtherAxesComeOnTopAndNoneIsTakenBack) {
   const auto other = make_impairment({{"profile", std::string{"lte"}}, {"delay", std::int64_t{5'000'000}}});
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().message, "delay: 5ms beside profile lte, which has 27ms: leave out either");
-  const auto unknown = make_impairment({{"profile", std::string{"lto"}}});
+  const auto unknown = make_impairment({{"profile", std::string{"trans-atlantik"}}});
   ASSERT_FALSE(unknown);
-  EXPECT_THAT(unknown.error().message, HasSubstr("did you mean 'lte'?"));
+  EXPECT_THAT(unknown.error().message, HasSubstr("did you mean 'trans-atlantic'?"));
 }
 
 }  // namespace
