@@ -1,7 +1,6 @@
 #include "tests/degen/deciders.hh"
 
 #include <algorithm>
-#include <map>
 
 #include "degen/engines/edt/plan.hh"
 #include "degen/engines/nfqueue/plan.hh"
@@ -38,17 +37,22 @@ std::vector<Outcome> by_nfqueue(const Direction& direction, std::uint32_t seed, 
   const auto queue = nfqueue::queues_of(plan_of(direction, "nfqueue", seed)).at(0);
   Scheduler scheduler{queue.direction, queue.limit, queue.seed, queue.patience};
   std::vector<Outcome> outcomes(packets.size());
-  std::map<std::uint32_t, Nanoseconds> waiting;  // arrivals, by id: the packet's place
+  std::vector<bool> waits(packets.size());
+  std::uint32_t first = 0;  // none before it waits
   std::vector<Verdict> verdicts;
+  const auto leave = [&](std::uint32_t id, bool passed, Nanoseconds now) {
+    if (!waits[id]) return;
+    waits[id] = false;
+    outcomes[id].passed = passed;
+    // One that was due before it came left when it came.
+    if (passed) outcomes[id].held = std::max(now - (kStart + packets[id].time), Nanoseconds{0});
+  };
   const auto obey = [&](Nanoseconds now) {
     for (const auto& verdict : verdicts) {
-      const auto last = waiting.upper_bound(verdict.id);
-      const auto first = verdict.kind == VerdictKind::accept_through ? waiting.begin() : waiting.find(verdict.id);
-      for (auto it = first; it != last; it = waiting.erase(it)) {
-        outcomes[it->first].passed = verdict.kind != VerdictKind::drop;
-        // One that was due before it came left when it came.
-        if (outcomes[it->first].passed) outcomes[it->first].held = std::max(now - it->second, Nanoseconds{0});
-      }
+      if (verdict.kind == VerdictKind::accept_through)
+        for (; first <= verdict.id; ++first) leave(first, true, now);
+      else
+        leave(verdict.id, verdict.kind == VerdictKind::accept, now);
     }
     verdicts.clear();
   };
@@ -62,7 +66,7 @@ std::vector<Outcome> by_nfqueue(const Direction& direction, std::uint32_t seed, 
   for (std::uint32_t i = 0; i < packets.size(); ++i) {
     const auto time = kStart + packets[i].time;
     until(time);
-    waiting[i] = time;
+    waits[i] = true;
     const auto change = scheduler.arrive(
         {.id = i, .time = time, .bytes = packets[i].bytes, .ecn_capable = packets[i].ecn_capable}, verdicts);
     outcomes[i].marked = change.mark;
