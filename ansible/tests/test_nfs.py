@@ -121,7 +121,7 @@ class NfsScript(unittest.TestCase):
         self.assertEqual(
             exports, [f"/run/longhaul-nfs/export {address}{options}" for address in ("10.1.0.1", "10.2.0.1")]
         )
-        self.assertIn("tmpfs rw,size=256m,mode=1777", self.read("proc/mounts"))
+        self.assertIn("tmpfs rw,size=256m,mode=0777", self.read("proc/mounts"))
         self.assertIn("rdma=y", self.read("etc/nfs.conf.d/longhaul.conf"))
         self.assertEqual(self.run_script("up") + self.run_script("check"), [])
         self.assertEqual(self.run_script("down"), ["undone: export /run/longhaul-nfs/export"])
