@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Stands for every program that the network script calls: a kernel of files under $FAKE, named after what they hold."""
+"""Stands for every program that the scripts network and nfs call: a kernel of files under $FAKE, named after what they hold."""
 
 import os
 import re
@@ -106,10 +106,23 @@ def chrt():
 
 
 def systemctl():
+    active = lines("active")
     if args[0] == "is-system-running":
         print(lines("system")[0])
+    elif args[0] == "list-units":
+        print("\n".join(f"{unit} loaded active running" for unit in active))
+    elif args[:2] == ["-q", "is-active"]:
+        sys.exit(args[2] + ".service" not in active)
+    elif args[0] == "restart":
+        # nfs-server, with what it wants.
+        save("active", dict.fromkeys([*active, "rpcbind.socket", args[1] + ".service"]))
+        conf = lines("etc/nfs.conf.d/longhaul.conf")
+        save("proc/fs/nfsd/portlist", ["tcp 2049"] + ["rdma 20049"] * ("rdma=y" in conf))
+        save("proc/modules", dict.fromkeys([*lines("proc/modules"), "nfsd 1 0"]))
+        save("restarted", [*lines("restarted"), args[1]])
+    elif args[0] == "stop":
+        save("active", [unit for unit in active if unit not in args])
     else:
-        active = lines("active")
         print("\n".join("active" if unit in active else "inactive" for unit in args[1:]))
 
 
@@ -130,6 +143,26 @@ def nft():
         save(file, [one for one in lines(file) if not re.search(f"# handle {args[6]}$", one)])
 
 
+def mount():
+    source, at = args[-2:]
+    kind, options = args[1], args[3]
+    if source in lines("refuse-mount"):
+        fail("mount.nfs: Connection refused")
+    save("proc/mounts", lines("proc/mounts") + [f"{source} {at} {kind} rw,{options} 0 0"])
+    proto = re.search("proto=([a-z]*)", options)
+    if proto:
+        used = "tcp" if os.path.exists(path("no-rdma")) else proto.group(1)
+        told = [f"device {source} mounted on {at} with fstype nfs statvers=1.1", f"\txprt:\t{used} 0 1 1"]
+        save("proc/self/mountstats", lines("proc/self/mountstats") + told)
+
+
+def umount():
+    kept = [one for one in lines("proc/mounts") if one.split()[1] != args[-1]]
+    if kept == lines("proc/mounts"):
+        fail("umount: not mounted")
+    save("proc/mounts", kept)
+
+
 {
     "ip": ip,
     "rdma": rdma,
@@ -139,5 +172,8 @@ def nft():
     "chrt": chrt,
     "systemctl": systemctl,
     "nft": nft,
+    "mount": mount,
+    "umount": umount,
+    "exportfs": lambda: print("\n".join(lines("exported"))),
     "udevadm": lambda: None,
 }[name]()

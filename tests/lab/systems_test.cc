@@ -44,6 +44,9 @@ sysctl net.ipv4.ip_forward net.ipv4.tcp_no_metrics_save net.core.rmem_max net.co
 tc qdisc show | sed 's/dev mgmt .*//'
 systemctl list-unit-files --state=enabled --no-legend
 for f in /etc/passwd /etc/group; do sort $f; done
+cut -d ' ' -f 1-3 /proc/mounts | grep -e nfs -e longhaul
+systemctl list-units --plain --no-legend --state=active 'nfs*' 'rpc*' | cut -d ' ' -f 1
+cut -d ' ' -f 1 /proc/modules | grep nfs | sort
 )";
 
 class Systems : public ::testing::Test {
@@ -64,6 +67,26 @@ class Systems : public ::testing::Test {
 
 std::unique_ptr<BootedLab> Systems::lab_;
 std::map<std::string, std::string> Systems::before_;
+
+/// A folder of the client where the server's is mounted by this transport, on the path of this provider.
+std::string mounted(const std::string& provider, const std::string& transport) {
+  return "/run/longhaul-nfs/server-wan-" + provider + "-" + transport;
+}
+
+/// fio with the collection's job on a folder of the client.
+std::string fio(const std::string& directory, const std::string& options) {
+  return "DIRECTORY=" + directory + " fio --output-format=json " + options + " /usr/local/lib/longhaul/nfs.fio";
+}
+
+/// What the kernel counts for a mount over RDMA: segments of calls that the server read, and bytes that it wrote
+/// (net/sunrpc/xprtrdma/transport.c, xprt_rdma_print_stats). Nothing where the mount is not over RDMA.
+constexpr const char* kMovedByRdma =
+    R"(awk -v at=$at '$1 == "device" { here = $5 == at } here && $1 == "xprt:" && $2 == "rdma" { print $13, $17 }' )"
+    "/proc/self/mountstats";
+
+/// Bytes that have left degen's queues, both ways.
+constexpr const char* kThroughDegen =
+    "tc -s qdisc show | awk '/netem/ { n = 1 } n && /Sent/ { sum += $2; n = 0 } END { printf \"%d\", sum }'";
 
 /// Lines that only one of two texts has.
 std::string difference(const std::string& before, const std::string& after) {
@@ -172,6 +195,51 @@ TEST_F(Systems, ACampaignRunsOnIt) {
     EXPECT_EQ(row.at("topology"), "systems");
     EXPECT_GT(std::stod(row.at("median")), std::stod(row.at("delay_us")));
   }
+}
+
+TEST_F(Systems, FioRunsOnTheKernelsNfsAcrossTheWan) {
+  const auto made = play(inventory(), "nfs");
+  ASSERT_EQ(made.code, 0) << made.out << made.err;
+  EXPECT_THAT(made.out, HasSubstr(mounted("siw", "rdma")));
+  for (const auto* node : {"server", "client"})
+    EXPECT_EQ(lab_->must(node, "/usr/local/lib/longhaul/nfs up"), "") << "all of it is there: " << node;
+
+  // Of the job: numjobs times size, by bs.
+  constexpr double kBytes = 2 * 4 * 1024 * 1024;
+  constexpr double kBlocks = kBytes / (64 * 1024);
+  lab_->must("router", "degen apply --delay 10ms --for 600s >/tmp/apply.log 2>&1 & sleep 2");
+  using Pair = std::pair<std::string, std::string>;
+  for (const auto& [provider, transport] : {Pair{"rxe", "rdma"}, Pair{"siw", "rdma"}, Pair{"rxe", "tcp"}}) {
+    SCOPED_TRACE(provider + " " + transport);
+    const auto at = mounted(provider, transport);
+    const auto crossed = [] { return std::stod(lab_->must("router", kThroughDegen)); };
+    const auto before = crossed();
+    const auto outcome = lab_->on("client", fio(at, ""));
+    ASSERT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+    EXPECT_GE(crossed() - before, 2 * kBytes) << "written and read back across the emulated WAN";
+    const auto told = boost::json::parse(outcome.out);
+    const auto& jobs = told.at("jobs").as_array();
+    ASSERT_EQ(jobs.size(), 2U);
+    for (const auto& job : jobs) {
+      const auto& done = job.at(boost::json::value_to<std::string>(job.at("jobname")));
+      EXPECT_EQ(done.at("io_bytes").to_number<double>(), kBytes) << job.at("jobname");
+      EXPECT_GE(done.at("clat_ns").at("min").to_number<double>(), 2 * 10e6) << "a round trip: " << job.at("jobname");
+    }
+    EXPECT_THAT(lab_->must("client", "grep -A20 ' mounted on " + at + " ' /proc/self/mountstats | grep -m1 xprt:"),
+                HasSubstr("xprt:\t" + transport));
+    if (transport == "tcp") continue;
+    double read = 0, written = 0;
+    std::istringstream{lab_->must("client", "at=" + at + "\n" + kMovedByRdma)} >> read >> written;
+    EXPECT_GE(read, kBlocks) << "fio's blocks, read from the client's memory";
+    EXPECT_GE(written, kBytes) << "and written to it";
+  }
+  lab_->must("router", "degen clear --force >/dev/null");
+
+  // One byte of the server's copy is another: fio notices, so it does compare.
+  lab_->must("server", "printf x | dd of=/run/longhaul-nfs/export/longhaul-fio.0 bs=1 seek=100000 conv=notrunc 2>&1");
+  const auto wrong = lab_->on("client", fio(mounted("rxe", "rdma"), "--section=read"));
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.out + wrong.err, HasSubstr("crc32c: verify failed"));
 }
 
 TEST_F(Systems, MtusThatDifferAreTold) {

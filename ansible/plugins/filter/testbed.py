@@ -62,6 +62,39 @@ def pairs(host, hostvars, groups):
     return found
 
 
+def nfs_mounts(host, hostvars, groups):
+    """What a client mounts of its servers: over sockets on every path, over RDMA where both ends have a device there."""
+    if host not in groups.get("clients", []):
+        return []
+    found = []
+    for pair in pairs(host, hostvars, groups):
+        # proto= names the family, too: tcp6, rdma6 (nfs(5)).
+        family = "6" if ":" in pair["peer_address"] else ""
+        kinds = [("tcp", 2049)]
+        if pair["device"] and pair["peer_device"]:
+            kinds.insert(0, ("rdma", 20049))
+        for kind, port in kinds:
+            words = [pair["peer"], pair["path"], pair["provider"], kind]
+            found.append(
+                {
+                    "name": "-".join(word for word in words if word),
+                    "server": pair["peer"],
+                    "address": f"[{pair['peer_address']}]" if family else pair["peer_address"],
+                    "transport": kind,
+                    "proto": kind + family,
+                    "port": port,
+                }
+            )
+    return found
+
+
+def nfs_clients(host, hostvars, groups):
+    """The addresses to which a server exports: those of its clients on the measured paths, and no others."""
+    if host not in groups.get("servers", []):
+        return []
+    return sorted({pair["peer_address"] for pair in pairs(host, hostvars, groups)})
+
+
 def interface_problems(host, hostvars):
     """Interfaces and addresses that the inventory names and the node has not. Empty where there is no `ip` yet."""
     there = _facts(hostvars, host).get("interfaces")
@@ -261,6 +294,8 @@ class FilterModule:
     def filters(self):
         return {
             "pairs": pairs,
+            "nfs_mounts": nfs_mounts,
+            "nfs_clients": nfs_clients,
             "interface_problems": interface_problems,
             "mtu_problems": mtu_problems,
             "rdma_problems": rdma_problems,
