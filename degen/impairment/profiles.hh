@@ -1,5 +1,5 @@
 // Ready WANs by name: the values of impairment axes that stand for a kind of path, each with where its figures come
-// from. Pure. A profile never changes once it is released: a cell's identity has its name.
+// from. Pure. A profile is a short word for its values: cells and records have these.
 #pragma once
 
 #include <string>

@@ -5,7 +5,6 @@
 #include <unordered_set>
 
 #include "degen/engines/planner.hh"
-#include "degen/impairment/profiles.hh"
 #include "degen/impairment/spec.hh"
 #include "orchestrator/campaign/providers.hh"
 
@@ -54,10 +53,8 @@ Result<Parameters> reduce(const Experiment& experiment, const Parameters& combin
   }
   const auto impairment = degen::make_impairment(degen::impairment_part(reduced));
   if (!impairment) return tl::unexpected(impairment.error());
-  // What a profile sets stands in the cell beside its name, so that all who look for a delay find it.
-  std::erase_if(reduced, [](const auto& entry) {
-    return entry.first != degen::kProfileAxis && find_parameter(degen::impairment_axes(), entry.first) != nullptr;
-  });
+  std::erase_if(reduced,
+                [](const auto& entry) { return find_parameter(degen::impairment_axes(), entry.first) != nullptr; });
   reduced.merge(degen::to_parameters(*impairment));
   return make_cell(experiment.workload.name, reduced, experiment.specs).parameters;
 }
