@@ -122,7 +122,7 @@ TEST(EdtDecision, ReorderedPacketsSkipTheDelayByAFlowOfTheirOwn) {
     const auto decision = link.arrive(at);
     const bool at_once = decision.due == at;
     EXPECT_TRUE(at_once || decision.due == at + 5 * kMillisecond);
-    EXPECT_EQ(decision.flow, at_once ? std::uint32_t{EDT_FLOW_AT_ONCE} : 0U);
+    EXPECT_EQ(decision.flow, at_once ? std::uint64_t{EDT_FLOW_AT_ONCE} : 0U);
     skipped += at_once ? 1 : 0;
   }
   EXPECT_NEAR(skipped, 400, 60);
@@ -194,7 +194,7 @@ TEST(EdtDecision, JitterKeepsOrderWhenAsked) {
 
 TEST(EdtDecision, FreeJitterSpreadsRoundTheDelayAndEachPacketHasItsFlow) {
   Link link{{.delay = 5ms, .jitter = 4ms, .keep_order = false}};
-  std::set<std::uint32_t> flows;
+  std::set<std::uint64_t> flows;
   std::uint64_t before = 0;
   double sum = 0;
   int reordered = 0;

@@ -57,18 +57,19 @@ struct edt_link {
 
 enum edt_fate { EDT_PASS, EDT_LOSE, EDT_OVERFLOW };
 
+// Both of 64 bits throughout: on the kernel's stack a smaller part of what was written whole cannot be written again
+// without CAP_PERFMON.
 struct edt_packet {
   __u64 arrival;
-  __u32 bytes;        // on the link; matters with a rate only
-  __u32 ecn_capable;  // its sender knows marks; matters with losses only
+  __u64 bytes;        // on the link; matters with a rate only
+  __u64 ecn_capable;  // its sender knows marks; matters with losses only
 };
 
 struct edt_decision {
   __u64 due;
-  enum edt_fate fate;
-  __u32 flow;
-  __u32 mark;  // congestion experienced
-  __u32 unused;
+  __u64 fate;  // enum edt_fate
+  __u64 flow;
+  __u64 mark;  // congestion experienced
 };
 
 // fq lets no packet of a flow go before one that it has put off already, so who overtakes needs a flow of its own:
@@ -104,7 +105,7 @@ DEGEN_INLINE __u64 edt_jittered(const struct edt_terms* terms, __u64 due, __u64 
 DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct edt_state* state,
                                             const struct edt_packet* packet) {
   const __u64 arrival = packet->arrival;
-  struct edt_decision decision = {arrival + terms->delay, EDT_PASS, terms->flow, 0, 0};
+  struct edt_decision decision = {arrival + terms->delay, EDT_PASS, terms->flow, 0};
   __u64 link_free = 0;
   __u64 random;
   if (terms->delay_only) return decision;
@@ -121,8 +122,8 @@ DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struc
   }
   if (terms->rate > 0) {
     // On the link one after the other; then the delay of the distance, for each on its own.
-    link_free = (state->link_free > arrival ? state->link_free : arrival) +
-                (__u64)packet->bytes * 8 * EDT_NS_PER_SECOND / terms->rate;
+    link_free =
+        (state->link_free > arrival ? state->link_free : arrival) + packet->bytes * 8 * EDT_NS_PER_SECOND / terms->rate;
     if (link_free - arrival > terms->patience) {
       state->packets++;
       state->overflowed++;
