@@ -1,24 +1,10 @@
 """The network script against a kernel of files: makes what is missing once, repairs drift, takes away its own only."""
 
-import importlib.util
 import os
-import pathlib
 import shutil
-import subprocess
-import tempfile
 import unittest
 
-import jinja2
-
-ANSIBLE = pathlib.Path(__file__).resolve().parent.parent
-FAKES = ["ip", "rdma", "ethtool", "sysctl", "modprobe", "chrt", "systemctl", "nft", "udevadm"]
-
-
-def filters():
-    spec = importlib.util.spec_from_file_location("testbed", ANSIBLE / "plugins/filter/testbed.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from script_case import ScriptCase
 
 
 def attachment(netdev, address, device, gateway):
@@ -35,14 +21,14 @@ GROUPS = {"clients": ["c1"], "servers": ["s1"], "routers": ["r1"]}
 SYSCTLS = {"net.core.rmem_max": "212992", "net.ipv4.tcp_rmem": "4096 131072 6291456", "net.ipv4.ip_forward": "0"}
 
 
-class NetworkScript(unittest.TestCase):
+class NetworkScript(ScriptCase):
+    name = "network"
+    fakes = ["ip", "rdma", "ethtool", "sysctl", "modprobe", "chrt", "systemctl", "nft", "udevadm"]
+    folders = ["var/lib", "etc/sysctl.d", "sys/module", "sys/class/infiniband", "proc/7"]
+    moved = ["/sys/", "/proc/", "/run/", "/var/lib/", "/etc/", "/dev/infiniband"]
+
     def setUp(self):
-        self.root = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.root)
-        for folder in ["bin", "run", "var/lib", "etc/sysctl.d", "sys/module", "sys/class/infiniband", "proc/7"]:
-            (self.root / folder).mkdir(parents=True)
-        for fake in FAKES:
-            (self.root / "bin" / fake).symlink_to(ANSIBLE / "tests/fake.py")
+        super().setUp()
         for netdev, address in [("a0", "10.10.0.1"), ("ra0", "10.10.0.254"), ("rb0", "10.20.0.254")]:
             self.write(f"address-{netdev}", f"2: {netdev}    inet {address}/24 scope global {netdev}")
             self.write(
@@ -56,23 +42,8 @@ class NetworkScript(unittest.TestCase):
         self.write("system", "running")
         self.render("c1")
 
-    def write(self, file, text):
-        (self.root / file).write_text(text + "\n" if text else "")
-
-    def read(self, file):
-        return (self.root / file).read_text() if (self.root / file).exists() else ""
-
     def render(self, host, **changes):
-        environment = jinja2.Environment(
-            trim_blocks=True,
-            keep_trailing_newline=True,
-            undefined=jinja2.StrictUndefined,
-            loader=jinja2.FileSystemLoader(ANSIBLE / "roles/network/templates"),
-        )
-        environment.filters["longhaul.testbed.pairs"] = filters().pairs
-        environment.filters["bool"] = bool
         variables = {
-            "ansible_managed": "Ansible managed",
             "inventory_hostname": host,
             "hostvars": HOSTVARS,
             "groups": GROUPS,
@@ -88,24 +59,7 @@ class NetworkScript(unittest.TestCase):
             "network_threads_first": host != "r1",
             **changes,
         }
-        text = environment.get_template("network.j2").render(variables)
-        text = text.replace("PATH=/usr/sbin:", f"PATH={self.root}/bin:/usr/sbin:").replace("tries=30", "tries=0")
-        for folder in ["/sys/", "/proc/", "/run/", "/var/lib/", "/etc/", "/dev/infiniband"]:
-            text = text.replace(folder, str(self.root) + folder)
-        script = self.root / "network"
-        script.write_text(text)
-        script.chmod(0o755)
-
-    def run_script(self, verb, code=0):
-        done = subprocess.run(
-            ["dash", self.root / "network", verb],
-            env={**os.environ, "FAKE": str(self.root)},
-            capture_output=True,
-            text=True,
-        )
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        self.errors = done.stderr
-        return done.stdout.splitlines()
+        self.render_with(variables)
 
     def state(self):
         files = ["sysctl", "offloads-a0", "links", "routes", "proc/7/stat", "etc/sysctl.d/90-longhaul.conf"]

@@ -1,24 +1,9 @@
 """The nfs script against a kernel of files: exports and mounts once, repairs, takes away its own only."""
 
-import importlib.util
 import os
-import pathlib
-import shutil
-import subprocess
-import tempfile
 import unittest
 
-import jinja2
-
-ANSIBLE = pathlib.Path(__file__).resolve().parent.parent
-FAKES = ["systemctl", "modprobe", "mount", "umount", "exportfs"]
-
-
-def filters():
-    spec = importlib.util.spec_from_file_location("testbed", ANSIBLE / "plugins/filter/testbed.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from script_case import ScriptCase, filters
 
 
 def hostvars(**server):
@@ -54,33 +39,20 @@ class Mounts(unittest.TestCase):
         self.assertEqual(filters().nfs_clients("c1", hostvars(), GROUPS), [])
 
 
-class NfsScript(unittest.TestCase):
+class NfsScript(ScriptCase):
+    name = "nfs"
+    fakes = ["systemctl", "modprobe", "mount", "umount", "exportfs"]
+    folders = ["etc", "sys/module", "proc/fs/nfsd", "proc/self"]
+    moved = ["/sys/", "/proc/", "/run/", "/etc/"]
+
     def setUp(self):
-        self.root = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.root)
-        for folder in ["bin", "run", "etc", "sys/module", "proc/fs/nfsd", "proc/self"]:
-            (self.root / folder).mkdir(parents=True)
-        for fake in FAKES:
-            (self.root / "bin" / fake).symlink_to(ANSIBLE / "tests/fake.py")
+        super().setUp()
         for file in ["proc/mounts", "proc/modules", "proc/self/mountstats", "active"]:
             self.write(file, "")
 
-    def write(self, file, text):
-        (self.root / file).write_text(text + "\n" if text else "")
-
-    def read(self, file):
-        return (self.root / file).read_text() if (self.root / file).exists() else ""
-
     def render(self, host, vars_of_hosts=None, **changes):
-        environment = jinja2.Environment(
-            trim_blocks=True,
-            keep_trailing_newline=True,
-            undefined=jinja2.StrictUndefined,
-            loader=jinja2.FileSystemLoader(ANSIBLE / "roles/nfs/templates"),
-        )
         known = vars_of_hosts or hostvars()
         variables = {
-            "ansible_managed": "Ansible managed",
             "inventory_hostname": host,
             "hostvars": known,
             "longhaul_attachments": known[host]["longhaul_attachments"],
@@ -91,21 +63,7 @@ class NfsScript(unittest.TestCase):
             "nfs_threads": 8,
             **changes,
         }
-        text = environment.get_template("nfs.j2").render(variables)
-        text = text.replace("PATH=/usr/sbin:", f"PATH={self.root}/bin:/usr/sbin:")
-        for folder in ["/sys/", "/proc/", "/run/", "/etc/"]:
-            text = text.replace(folder, str(self.root) + folder)
-        script = self.root / "nfs"
-        script.write_text(text)
-        script.chmod(0o755)
-
-    def run_script(self, verb, code=0):
-        done = subprocess.run(
-            ["dash", self.root / "nfs", verb], env={**os.environ, "FAKE": str(self.root)}, capture_output=True, text=True
-        )
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        self.errors = done.stderr
-        return done.stdout.replace(str(self.root), "").splitlines()
+        self.render_with(variables)
 
     def state(self):
         files = ["proc/mounts", "active", "etc/nfs.conf.d/longhaul.conf", "etc/exports.d/longhaul.exports"]

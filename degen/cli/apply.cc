@@ -1,5 +1,4 @@
 #include <poll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -7,7 +6,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "common/error.hh"
+#include "common/signals.hh"
 #include "degen/cli/commands.hh"
 #include "degen/cli/own_service.hh"
 #include "degen/client/client.hh"
@@ -24,15 +23,6 @@ Result<Reply> ask(Client& client, const Request& request) {
   auto reply = client.request(request);
   if (reply && !reply->ok) return fail("{}", reply->error.value_or("refused without a reason"));
   return reply;
-}
-
-// Readable when the user or the system wants this program to end.
-OwnFd stop_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
-  if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) throw_errno("block signals", error);
-  return OwnFd{check(::signalfd(-1, &set, SFD_CLOEXEC), "create a signalfd")};
 }
 
 void print(const Report& report, bool json) {
@@ -75,7 +65,7 @@ Result<ExitCode> apply(const ApplyOptions& options) {
   const auto impairment = make_impairment(options.parameters);
   if (!impairment) return tl::unexpected(impairment.error());
 
-  const auto stop = stop_signals();
+  const auto stop = signal_descriptor({SIGINT, SIGTERM, SIGHUP});
   std::optional<OwnService> service;
   if (!options.interfaces.empty()) {
     auto own = OwnService::start(options.interfaces.front(), options.interfaces.back(), options.socket);
@@ -136,7 +126,8 @@ Result<ExitCode> apply(const ApplyOptions& options) {
 }
 
 Result<ExitCode> show(const std::string& socket, bool json, bool watch) {
-  const auto stop = stop_signals();
+  OwnFd stop;
+  if (watch) stop = signal_descriptor({SIGINT, SIGTERM, SIGHUP});
   auto client = Client::connect(socket);
   if (!client) return tl::unexpected(client.error());
   // A picture in place for people, one document a line for programs.

@@ -2,7 +2,6 @@
 #include <grp.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 
 #include "common/error.hh"
 #include "common/log.hh"
+#include "common/signals.hh"
 #include "degen/cli/commands.hh"
 #include "degen/engines/engine.hh"
 #include "degen/service/claim.hh"
@@ -108,15 +108,6 @@ Result<SocketOptions> socket_options(const ServeOptions& options) {
   return socket;
 }
 
-// Blocked before any thread exists, so that every thread inherits it.
-OwnFd signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
-  if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) throw_errno("block signals", error);
-  return OwnFd{check(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), "create a signalfd")};
-}
-
 }  // namespace
 
 Sides sides_of(const ServeOptions& options) {
@@ -127,7 +118,7 @@ Result<ExitCode> serve(const ServeOptions& options) {
   if (auto ok = check_names(options); !ok) return tl::unexpected(ok.error());
   const auto socket = socket_options(options);
   if (!socket) return tl::unexpected(socket.error());
-  const auto stop = signals();
+  const auto stop = signal_descriptor({SIGINT, SIGTERM, SIGHUP});
   const auto directory = RunDirectory::open(options.run_directory, kPatience);
   if (!directory) return tl::unexpected(directory.error());
   const auto claims = claim_all(options);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "results/claims/axis.hh"
 #include "results/claims/json.hh"
 #include "results/claims/processors.hh"
 #include "results/summary/clock.hh"

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "model/units.hh"
-#include "results/claims/axis.hh"
 #include "results/claims/frrwp.hh"
 #include "results/claims/registration.hh"
 #include "results/claims/rpc.hh"

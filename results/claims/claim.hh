@@ -95,6 +95,9 @@ const std::vector<Claim>& all_claims();
 /// A claim's axis at a match, as people read it: "size 64KiB".
 std::string place(const Claim& claim, const Match& match);
 
+/// What the values of a claim's axis are: the claim knows its name only.
+Kind axis_kind(const Claim& claim);
+
 /// The median of a cell's metric; 0 where it has none.
 double value_of(const CellSummary& cell, const std::string& metric);
 

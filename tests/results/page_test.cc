@@ -58,24 +58,13 @@ synthetic::Campaign calls() {
         if (way == "read-read") parameters["design"] = Value{way};
         if (delay > 0) parameters["delay"] = Value{delay};
         if (threads > 1) parameters["threads"] = Value{threads};
-        const auto id = cell_id(Cell{.workload = "rpc", .parameters = parameters});
-        manifest.cells.push_back({.cell_id = id, .workload = "rpc", .parameters = parameters});
-        const double time = static_cast<double>((way == "read-read" ? 4 : 2) * delay + kMillisecond);
-        for (int repetition = 0; repetition < 6; ++repetition) {
-          RunRecord run{.run_id = fmt::format("{}/{}/0", id, repetition),
-                        .cell_id = id,
-                        .workload = "rpc",
-                        .parameters = parameters,
-                        .repetition = repetition,
-                        .topology = "compact"};
-          auto& node = run.nodes["client"];
-          node.workload = "rpc";
-          node.role = Role::client;
-          node.metrics["operation"] = {.value = time + 1000 * repetition, .samples = 50};
-          node.metrics["throughput"] = {
-              .value = 8e9 * 32768 * static_cast<double>(threads) / (time + 1000 * repetition), .samples = 50};
-          result.runs.push_back(std::move(run));
-        }
+        const double trips = static_cast<double>((way == "read-read" ? 4 : 2) * delay + kMillisecond);
+        const double bits = 8 * 32768 * static_cast<double>(threads);
+        synthetic::add_cell(result, "rpc", parameters, Role::client, [&](int repetition) -> synthetic::Measured {
+          const double time = trips + 1000 * repetition;
+          return {{"operation", {.value = time, .samples = 50}},
+                  {"throughput", {.value = 1e9 * bits / time, .samples = 50}}};
+        });
       }
     }
   }

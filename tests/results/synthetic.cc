@@ -387,6 +387,25 @@ Campaign awkward() {
   return result;
 }
 
+void add_cell(Campaign& campaign, const std::string& workload, const Parameters& parameters, Role role,
+              const std::function<Measured(int)>& measure) {
+  const auto id = cell_id(Cell{.workload = workload, .parameters = parameters});
+  campaign.manifest.cells.push_back({.cell_id = id, .workload = workload, .parameters = parameters});
+  for (int repetition = 0; repetition < 6; ++repetition) {
+    RunRecord run{.run_id = fmt::format("{}/{}/0", id, repetition),
+                  .cell_id = id,
+                  .workload = workload,
+                  .parameters = parameters,
+                  .repetition = repetition,
+                  .topology = "compact"};
+    auto& node = run.nodes["client"];
+    node.workload = workload;
+    node.role = role;
+    node.metrics = measure(repetition);
+    campaign.runs.push_back(std::move(run));
+  }
+}
+
 Campaign alone() {
   Campaign result;
   auto& manifest = result.manifest;
@@ -401,23 +420,10 @@ Campaign alone() {
     const std::int64_t capacity = std::int64_t{1 << 20} << i % 3;
     Parameters parameters{{"capacity", Value{capacity}}, {"objects", Value{500}}};
     if (i >= 3) parameters["policy"] = Value{"mrrc"};
-    const auto id = cell_id(Cell{.workload = "simulation", .parameters = parameters});
-    manifest.cells.push_back({.cell_id = id, .workload = "simulation", .parameters = parameters});
     const double hits = 0.4 + 0.1 * (i % 3) + (i < 3 ? 0 : 0.2);
-    for (int repetition = 0; repetition < 6; ++repetition) {
-      RunRecord run{.run_id = fmt::format("{}/{}/0", id, repetition),
-                    .cell_id = id,
-                    .workload = "simulation",
-                    .parameters = parameters,
-                    .repetition = repetition,
-                    .topology = "compact"};
-      auto& node = run.nodes["client"];
-      node.workload = "simulation";
-      node.role = Role::local;
-      node.metrics["hit_ratio"] = {.value = hits, .samples = 100};
-      node.metrics["cost"] = {.value = 1e6 * (1 - hits), .samples = 100};
-      result.runs.push_back(std::move(run));
-    }
+    add_cell(result, "simulation", parameters, Role::local, [&](int) -> Measured {
+      return {{"hit_ratio", {.value = hits, .samples = 100}}, {"cost", {.value = 1e6 * (1 - hits), .samples = 100}}};
+    });
   }
   manifest.finished = kStart + kMillisecond;
   return result;
@@ -441,25 +447,13 @@ Campaign transfers() {
       if (!sockets) parameters["strategy"] = Value{"each-time"};
       if (!sockets && protocol != "typical") parameters["protocol"] = Value{protocol};
       if (delay > 0) parameters["delay"] = Value{delay};
-      const auto id = cell_id(Cell{.workload = "transfer", .parameters = parameters});
-      manifest.cells.push_back({.cell_id = id, .workload = "transfer", .parameters = parameters});
-      for (int repetition = 0; repetition < 6; ++repetition) {
-        RunRecord run{.run_id = fmt::format("{}/{}/0", id, repetition),
-                      .cell_id = id,
-                      .workload = "transfer",
-                      .parameters = parameters,
-                      .repetition = repetition,
-                      .topology = "compact"};
-        auto& node = run.nodes["client"];
-        node.workload = "transfer";
-        node.role = Role::client;
+      add_cell(result, "transfer", parameters, Role::client, [&](int repetition) {
+        Measured metrics;
         const double trip = static_cast<double>(delay) + 100'000 + 1000 * repetition;
         const double registration = 400'000;
         const double start = protocol == "typical" ? registration : 0;
         const double path = protocol == "advertised" ? registration : start + 2 * trip + registration;
-        const auto measured = [&](const char* name, double value) {
-          node.metrics[name] = {.value = value, .samples = 50};
-        };
+        const auto measured = [&](const char* name, double value) { metrics[name] = {.value = value, .samples = 50}; };
         measured("transfer", (sockets ? 0 : path) + trip + 500'000);
         if (!sockets) {
           measured("critical_path", path);
@@ -473,8 +467,8 @@ Campaign transfers() {
             for (std::size_t i = 0; i < std::size(moments); ++i) measured(kMoments[i], moments[i]);
           }
         }
-        result.runs.push_back(std::move(run));
-      }
+        return metrics;
+      });
     }
   }
   manifest.finished = kStart + kMillisecond;

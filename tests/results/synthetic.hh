@@ -2,6 +2,7 @@
 // reads results; the shape of its figures follows LAB.md's (emulated processors, rxe and siw).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -37,6 +38,12 @@ Campaign campaign(const Options& options = {});
 
 /// A latency workload, a simulation and the impairment axes as their owners declare them, as far as results needs them.
 Vocabulary vocabulary();
+
+using Measured = std::map<std::string, Metric>;  // by name
+
+/// One cell more, of a client or of a workload that runs alone, with six runs.
+void add_cell(Campaign& campaign, const std::string& workload, const Parameters& parameters, Role role,
+              const std::function<Measured(int repetition)>& measure);
 
 /// One cell made unusable: its runs get this status and message and lose their figures.
 void spoil(Campaign& campaign, std::size_t cell, Status status, const std::string& message);

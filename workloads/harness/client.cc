@@ -103,8 +103,8 @@ Attempt<ClientResult> Client::run() {
   auto& control = dialled->control;
   const auto asked = *parameters;
   if (runner_.settle) {
-    *parameters = runner_.settle(spec_, asked, options_.transport, facts_of(control.fd()));
-    plan = runner_.plan(spec_, *parameters, options_.transport, Role::client);
+    *parameters = runner_.settle(spec_, asked, options_.transport, [&] { return facts_of(control.fd()); });
+    if (*parameters != asked) plan = runner_.plan(spec_, *parameters, options_.transport, Role::client);
     if (!plan) return tl::unexpected(plan.error());
   }
   ControlMessage hello;

@@ -25,9 +25,9 @@ struct Runner {
       plan;
   /// Chooses, at the client, the values of parameters that the path decides (their value is 0 then). The server gets
   /// what it returns, and both ends make their plans of it. What it changes of parameter NAME is the record's metric
-  /// chosen_NAME. Empty: there are none.
+  /// chosen_NAME. `path` looks at the path: it is asked only where a parameter is chosen. Empty: there are none.
   std::function<Parameters(const WorkloadSpec& spec, Parameters parameters, std::string_view transport,
-                           const PathFacts& path)>
+                           const std::function<PathFacts()>& path)>
       settle = {};
   /// The client's side: measures and returns the metrics. Throws.
   std::function<std::map<std::string, Metric>(ClientSession& session)> client;

@@ -70,7 +70,7 @@ class Buffers {
   /// reach none of the first `ended` any more. Where deregistration is deferred a use is not counted before its turn.
   std::uint64_t ended() const { return registrar_ == nullptr ? 0 : registrar_->removals(); }
   bool closed(std::uint64_t ended) const {
-    return ended == 0 || registrar_ == nullptr || registrar_->completed_removals() >= ended;
+    return ended == 0 || registrar_->completed_removals() >= ended;  // without a registrar none has ended
   }
 
   /// The cost since reset(); empty where the strategy registers nothing.

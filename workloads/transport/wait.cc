@@ -1,13 +1,13 @@
 #include "workloads/transport/wait.hh"
 
 #include <poll.h>
-#include <signal.h>
-#include <sys/signalfd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 
 #include "common/error.hh"
+#include "common/signals.hh"
 
 namespace longhaul::workloads {
 
@@ -33,12 +33,7 @@ void check_stop(int stop) {
 }
 
 OwnFd catch_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  check(::sigprocmask(SIG_BLOCK, &signals, nullptr), "block SIGINT and SIGTERM");
-  return OwnFd{check(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), "open a signal descriptor")};
+  return signal_descriptor({SIGINT, SIGTERM});
 }
 
 }  // namespace longhaul::workloads

@@ -223,14 +223,14 @@ void RdmaClient::receive(std::size_t offset, std::size_t length) {
 void RdmaClient::take_reply(std::size_t thread, const Header& header, std::span<const std::byte> message) {
   auto& call = calls_[thread];
   if (header.kind == HeaderKind::slot) take_slot(header);
-  const auto keep = [&](Call::State state) {
+  const auto keep = [&] {
     call.header = header;
     call.reply.assign(message.begin(), message.end());
-    call.state = state;
   };
   if (call.plan.pushed) {
     // Not over yet where the adapter may have to send the payload again: its memory stays registered until then.
-    keep(Call::State::acknowledging);
+    keep();
+    call.state = Call::State::acknowledging;
     if (call.sent) close_kept(thread);
     return;
   }
@@ -239,22 +239,21 @@ void RdmaClient::take_reply(std::size_t thread, const Header& header, std::span<
     return;
   }
   if (close(thread)) return conclude(thread, header, message);
-  keep(Call::State::closing);
-  closing_.push_back(thread);
+  keep();
 }
 
 bool RdmaClient::close(std::size_t thread) {
   auto& call = calls_[thread];
   call.use = {};
   call.closing = buffers_.ended();
-  return buffers_.closed(call.closing);
+  if (buffers_.closed(call.closing)) return true;
+  call.state = Call::State::closing;
+  closing_.push_back(thread);
+  return false;
 }
 
 void RdmaClient::close_kept(std::size_t thread) {
-  auto& call = calls_[thread];
-  if (close(thread)) return conclude(thread, call.header, call.reply);
-  call.state = Call::State::closing;
-  closing_.push_back(thread);
+  if (close(thread)) conclude(thread, calls_[thread].header, calls_[thread].reply);
 }
 
 void RdmaClient::conclude_closed() {

@@ -104,7 +104,8 @@ class RdmaClient final : public Client {
   /// The payload of WRITE: in the thread's buffer, unless the whole call goes there.
   std::span<const std::byte> payload_of(std::size_t thread, const ClientCall& operation);
   void take_slot(const Header& header);
-  /// The adapter must not change, nor read, the thread's buffer from now on. True where it cannot any more.
+  /// The adapter must not change, nor read, the thread's buffer from now on. True where it cannot any more; else the
+  /// call is closing.
   bool close(std::size_t thread);
   void close_kept(std::size_t thread);
   void conclude_closed();

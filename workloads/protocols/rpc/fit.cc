@@ -27,6 +27,11 @@ CallShape longest_call(const Options& options) {
   return shape;
 }
 
+// Bytes of its reply where all of it is in one message.
+std::size_t whole_reply(const CallShape& shape) {
+  return kPlainHeader + shape.reply + padded(shape.reply_payload);
+}
+
 std::size_t segments_of(const Options& options) {
   return std::max<std::size_t>(1, divided(options.size, options.segment));
 }
@@ -41,8 +46,7 @@ std::size_t fit_inline(const Options& options, const Path& path) {
   const auto shape = longest_call(options);
   std::size_t wanted = 0;
   if (!options.pushes()) wanted = kPlainHeader + shape.message + padded(shape.payload);
-  if (options.design == Design::read_read)
-    wanted = std::max(wanted, kPlainHeader + shape.reply + padded(shape.reply_payload));
+  if (options.design == Design::read_read) wanted = std::max(wanted, whole_reply(shape));
   wanted = divided(wanted, kAligned) * kAligned;
   if (wanted <= kUsualInline || wanted > kLongestInline || path.copied <= 0) return kUsualInline;
   const auto copying = kCopies * static_cast<double>(wanted) / path.copied;
@@ -54,8 +58,7 @@ std::size_t fit_credits(const Options& options, const Path& path) {
   const auto shape = longest_call(options);
   auto plan = plan_call(options.design, shape, options.threshold, options.long_calls);
   plan.pushed = options.pushes();
-  const bool fetched = options.design == Design::read_read &&
-                       kPlainHeader + shape.reply + padded(shape.reply_payload) > options.threshold;
+  const bool fetched = options.design == Design::read_read && whole_reply(shape) > options.threshold;
   const auto trips =
       trips_of(fetched ? ReplyWay::read_chunk : ReplyWay::inside, plan, segments_of(options), options.ord);
   return std::clamp<std::size_t>(divided(bytes_on(path, trips.latency / 2), options.size), 1, options.threads);

@@ -115,14 +115,16 @@ double copying_rate() {
   return static_cast<double>(kBytes) / ratio(std::max(best, Nanoseconds{1}), std::chrono::seconds{1});
 }
 
-Parameters settle(const WorkloadSpec& spec, Parameters parameters, std::string_view transport, const PathFacts& facts) {
+Parameters settle(const WorkloadSpec& spec, Parameters parameters, std::string_view transport,
+                  const std::function<PathFacts()>& look) {
   const auto by_path = [&](const char* name) { return integer(parameters, spec.parameters, name) == 0; };
+  if (!by_path("inline") && !by_path("ord") && !by_path("credits")) return parameters;
   const auto choose = [&](const char* name, std::size_t value) {
     parameters[name] = static_cast<std::int64_t>(value);
     return value;
   };
   auto options = options_of(spec, parameters, transport);
-  Path path{.facts = facts};
+  Path path{.facts = look()};
   if (offers(transport, Capability::stream)) {
     options.threshold = std::numeric_limits<std::size_t>::max();  // a message of sockets has any length
   } else {

@@ -3,20 +3,12 @@
 #include <algorithm>
 #include <system_error>
 
-#include "observe/clock.hh"
+#include "workloads/suite/rpc_attack/patient.hh"
 
 namespace longhaul::workloads::rpc_attack {
 namespace {
 
 constexpr std::size_t kDamage = 64;  // bytes that are written
-
-// False where it has not come to that in time. Throws std::system_error where the connection ends.
-template <typename Done>
-bool progress_until(rpc::RdmaClient& client, Nanoseconds patience, Done done) {
-  const auto deadline = observe::raw_time() + patience;
-  while (!done() && observe::raw_time() < deadline) client.progress();
-  return done();
-}
 
 }  // namespace
 

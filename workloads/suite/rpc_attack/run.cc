@@ -14,6 +14,7 @@
 #include "workloads/protocols/rpc/client.hh"
 #include "workloads/protocols/rpc/server.hh"
 #include "workloads/suite/rpc_attack/late.hh"
+#include "workloads/suite/rpc_attack/patient.hh"
 #include "workloads/suite/rpc_attack/suspect.hh"
 
 namespace longhaul::workloads::rpc_attack {
@@ -42,6 +43,24 @@ bool disturbs(Attack attack) {
 // By WRITEs, for which the server has to read.
 bool writes(Attack attack) {
   return attack == Attack::flood || attack == Attack::mislead;
+}
+
+rpc::Misdeed misdeed_of(Attack attack) {
+  switch (attack) {
+    case Attack::withhold:
+      return rpc::Misdeed::withholds;
+    case Attack::flood:
+      return rpc::Misdeed::floods;
+    case Attack::stall:
+      return rpc::Misdeed::stalls;
+    case Attack::mislead:
+      return rpc::Misdeed::misleads;
+    case Attack::none:
+    case Attack::guess:
+    case Attack::late_write:
+      break;
+  }
+  return rpc::Misdeed::none;
 }
 
 struct Setup {
@@ -136,29 +155,21 @@ Outcome guess(const PairedSession& session, const Setup& setup, const std::strin
   return outcome;
 }
 
-// Calls of a client that misbehaves, until no reply comes any more. What stays taken is for the server to count.
-Outcome call_on(rpc::RdmaClient& client, std::size_t tries, Nanoseconds patience) {
-  Outcome outcome;
-  for (; outcome.tries < tries; ++outcome.tries) {
-    client.start(0);
-    const auto deadline = observe::raw_time() + patience;
-    while (!client.done(0) && observe::raw_time() < deadline) client.progress();
-    if (!client.done(0)) break;
-  }
-  return outcome;
-}
-
-// True if all calls of the client ended in time.
+// True if a call of each of the client's first threads ended in time.
 bool answers(rpc::RdmaClient& client, std::size_t threads, Nanoseconds patience) {
   for (std::size_t thread = 0; thread < threads; ++thread) client.start(thread);
-  const auto deadline = observe::raw_time() + patience;
-  const auto through = [&] {
+  return progress_until(client, patience, [&] {
     for (std::size_t thread = 0; thread < threads; ++thread)
       if (!client.done(thread)) return false;
     return true;
-  };
-  while (!through() && observe::raw_time() < deadline) client.progress();
-  return through();
+  });
+}
+
+// Calls of a client that misbehaves, until no reply comes any more. What stays taken is for the server to count.
+Outcome call_on(rpc::RdmaClient& client, std::size_t tries, Nanoseconds patience) {
+  Outcome outcome;
+  while (outcome.tries < tries && answers(client, 1, patience)) ++outcome.tries;
+  return outcome;
 }
 
 // Ends a connection of its own with each try. A success is one after which a call of the honest client has no answer.
@@ -166,7 +177,7 @@ Outcome disturb(const PairedSession& session, const Setup& setup, rpc::RdmaClien
   Outcome outcome;
   auto options = setup.options;
   options.procedure = rpc::nfs::Procedure::write;
-  options.misdeed = setup.attack == Attack::flood ? rpc::Misdeed::floods : rpc::Misdeed::misleads;
+  options.misdeed = misdeed_of(setup.attack);
   for (; outcome.tries < setup.tries && outcome.successes == 0; ++outcome.tries) {
     options.client = 1 + outcome.tries;
     rpc::RdmaClient hostile{*session.connections()[options.client], options};
@@ -206,19 +217,13 @@ std::map<std::string, Metric> client(ClientSession& session) {
   const auto begun = observe::raw_time();
   if (setup.attack == Attack::guess) {
     outcome = guess(session, setup, words, patience);
-  } else if (setup.attack == Attack::withhold) {
+  } else if (setup.attack == Attack::withhold || setup.attack == Attack::stall) {
     auto options = setup.options;
-    options.misdeed = rpc::Misdeed::withholds;
+    options.misdeed = misdeed_of(setup.attack);
     options.client = 1;
     hostile = std::make_unique<rpc::RdmaClient>(*connections[1], options);
     outcome = call_on(*hostile, setup.tries, patience);
-  } else if (setup.attack == Attack::stall) {
-    auto options = setup.options;
-    options.misdeed = rpc::Misdeed::stalls;
-    options.client = 1;
-    hostile = std::make_unique<rpc::RdmaClient>(*connections[1], options);
-    outcome = call_on(*hostile, setup.tries, patience);
-    if (!answers(honest, 1, patience)) ++outcome.successes;
+    if (disturbs(setup.attack) && !answers(honest, 1, patience)) ++outcome.successes;
   } else if (ends_connection(setup.attack)) {
     outcome = disturb(session, setup, honest, patience);
   } else if (setup.attack == Attack::late_write) {

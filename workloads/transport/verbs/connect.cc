@@ -35,12 +35,7 @@ Attempt<RdmaDevice> device_of(rdma_cm_id* id, const std::string& asked, const st
         asked, name, address, asked, describe(devices));
   const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.name == name; });
   if (found == devices.end()) return failed("RDMA device '{}' vanished", name);
-  auto device = *found;
-  ibv_device_attr limits{};
-  if (const int error = ::ibv_query_device(id->verbs, &limits); error != 0)
-    return failed("query RDMA device {}: {}", name, errno_text(error));
-  device.windows = (limits.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B) != 0;
-  return device;
+  return *found;
 }
 
 // Binds to an address of this machine, which settles the device. It is looked up when `look_up`, else left empty.

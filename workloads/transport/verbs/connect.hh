@@ -33,6 +33,7 @@ class VerbsListener {
 
   std::uint16_t port() const;
   const RdmaDevice& device() const { return device_; }
+  ibv_context* opened() const { return id_->verbs; }  ///< that device
 
   /// Waits for plan.connections of this session, in the order of their lanes. Strangers are rejected. Ends early when
   /// `control` is readable: a client that speaks now has failed, or is gone.

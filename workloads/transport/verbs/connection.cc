@@ -55,7 +55,7 @@ std::shared_ptr<ProtectionDomain> shared_domain(ibv_context* device, const std::
 
 Attempt<std::unique_ptr<VerbsConnection>> VerbsConnection::open(EventChannel channel, CmId id, const RdmaDevice& device,
                                                                 const ConnectionPlan& plan, Nanoseconds rtt) {
-  if (const auto names = lacking(plan, device); !names.empty())
+  if (const auto names = lacking(plan, device, id->verbs); !names.empty())
     return unsupported("{} ({}) has no {}", device.name, device.provider, fmt::join(names, ", "));
   return std::unique_ptr<VerbsConnection>(new VerbsConnection(std::move(channel), std::move(id), device, plan, rtt));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/error.hh"
 #include "observe/facts.hh"
 
 namespace longhaul::workloads {
@@ -11,7 +12,7 @@ namespace longhaul::workloads {
 std::vector<RdmaDevice> rdma_devices() {
   std::vector<RdmaDevice> devices;
   for (const auto& facts : observe::rdma_links()) {
-    RdmaDevice device{facts.name, facts.provider, facts.netdev, {}, facts.transport == "iWARP", false};
+    RdmaDevice device{facts.name, facts.provider, facts.netdev, {}, facts.transport == "iWARP"};
     if (const auto address = address_of_netdev(facts.netdev)) device.address = address->host();
     devices.push_back(std::move(device));
   }
@@ -48,9 +49,13 @@ std::vector<Capability> offers(const RdmaDevice& device) {
   return offered;
 }
 
-std::vector<std::string> lacking(const ConnectionPlan& plan, const RdmaDevice& device) {
+std::vector<std::string> lacking(const ConnectionPlan& plan, const RdmaDevice& device, ibv_context* opened) {
   auto names = missing(plan, offers(device));
-  if (plan.windows && !device.windows) names.emplace_back("memory windows of type 2B");
+  if (!plan.windows) return names;
+  ibv_device_attr limits{};
+  if (const int error = ::ibv_query_device(opened, &limits); error != 0)
+    throw_errno("query RDMA device " + device.name, error);
+  if ((limits.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B) == 0) names.emplace_back("memory windows of type 2B");
   return names;
 }
 

@@ -19,7 +19,6 @@ struct RdmaDevice {
   std::string netdev;
   std::string address;  ///< of the netdev; empty: it has none, so rdma_cm cannot use the device
   bool iwarp = false;
-  bool windows = false;  ///< has memory windows of type 2B; known once rdma_cm has opened it
 };
 
 /// The RDMA devices of this machine.
@@ -37,8 +36,9 @@ Attempt<SocketAddress> address_of_device(const std::string& device);
 std::vector<Capability> offers(const RdmaDevice& device);
 
 /// What a plan needs and the device lacks, by name; empty: nothing. Memory windows are no capability of the transport:
-/// each device says whether it has them (ibv_query_device), siw and other iWARP adapters mostly do not.
-std::vector<std::string> lacking(const ConnectionPlan& plan, const RdmaDevice& device);
+/// each device says whether it has those of type 2B (ibv_query_device), siw and other iWARP adapters mostly do not.
+/// `opened` is asked where the plan wants them. Throws std::system_error.
+std::vector<std::string> lacking(const ConnectionPlan& plan, const RdmaDevice& device, ibv_context* opened);
 
 /// "::ffff:10.10.0.1"
 std::string gid_text(const ibv_gid& gid);

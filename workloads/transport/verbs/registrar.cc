@@ -2,12 +2,17 @@
 
 namespace longhaul::workloads {
 
-int access_of(Rights rights, const RdmaDevice& device) {
-  int access = IBV_ACCESS_LOCAL_WRITE;
+unsigned remote_access(Rights rights) {
+  unsigned access = 0;
   if (rights == Rights::read || rights == Rights::all) access |= IBV_ACCESS_REMOTE_READ;
-  if (rights == Rights::write || rights == Rights::all || (device.iwarp && device.provider != "siw"))
-    access |= IBV_ACCESS_REMOTE_WRITE;
+  if (rights == Rights::write || rights == Rights::all) access |= IBV_ACCESS_REMOTE_WRITE;
   return access;
+}
+
+int access_of(Rights rights, const RdmaDevice& device) {
+  auto access = IBV_ACCESS_LOCAL_WRITE | remote_access(rights);
+  if (device.iwarp && device.provider != "siw") access |= IBV_ACCESS_REMOTE_WRITE;
+  return static_cast<int>(access);
 }
 
 tl::expected<registration::Registrar::Registered, int> VerbsRegistrar::add(registration::Pages pages) {

@@ -10,7 +10,9 @@ namespace longhaul::workloads {
 
 /// The access rights of a region that its peer may use in every way.
 inline constexpr int kRegionAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-/// Of one with these rights. Over iWARP the destination of a read has to be open to the peer's writes (RFC 5040,
+/// The part of a region's or a window's access that these rights are.
+unsigned remote_access(Rights rights);
+/// Of a region with these rights. Over iWARP the destination of a read has to be open to the peer's writes (RFC 5040,
 /// section 5.2); siw does not ask for that.
 int access_of(Rights rights, const RdmaDevice& device);
 

@@ -48,7 +48,7 @@ Attempt<std::unique_ptr<Listener>> listen(Meeting meeting) {
   auto listener = open(local_address(meeting.control), meeting.device);
   if (!listener) return tl::unexpected(listener.error());
   const auto& device = listener->device();
-  if (const auto names = lacking(meeting.plan, device); !names.empty())
+  if (const auto names = lacking(meeting.plan, device, listener->opened()); !names.empty())
     return unsupported("{} ({}) has no {}", device.name, device.provider, fmt::join(names, ", "));
   return std::make_unique<Listening>(std::move(*listener), meeting);
 }

@@ -4,22 +4,17 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "workloads/transport/verbs/registrar.hh"
+
 namespace longhaul::workloads {
 namespace {
 
 constexpr registration::Registrar::Handle kNoWindow = ~registration::Registrar::Handle{0};
 
-unsigned window_access(Rights rights) {
-  unsigned access = 0;
-  if (rights == Rights::read || rights == Rights::all) access |= IBV_ACCESS_REMOTE_READ;
-  if (rights == Rights::write || rights == Rights::all) access |= IBV_ACCESS_REMOTE_WRITE;
-  return access;
-}
-
 }  // namespace
 
 VerbsWindows::VerbsWindows(ibv_pd* domain, ibv_mr* region, Rights rights, LocalRequests& requests)
-    : domain_(domain), region_(region), access_(window_access(rights)), requests_(requests) {}
+    : domain_(domain), region_(region), access_(remote_access(rights)), requests_(requests) {}
 
 tl::expected<registration::Registrar::Registered, int> VerbsWindows::add(registration::Pages pages) {
   if (access_ == 0) return Registered{kNoWindow, {region_->lkey, 0}};
