@@ -1,7 +1,11 @@
 #include "common/spelling.hh"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
+
+#include "common/sha256.hh"
 
 namespace longhaul {
 namespace {
@@ -34,6 +38,13 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     }
   }
   return best;
+}
+
+std::string brief(const std::string& text) {
+  constexpr std::size_t kLongest = 80;
+  constexpr std::size_t kKept = 40;
+  if (text.size() <= kLongest) return text;
+  return fmt::format("{}... ({} characters, {})", text.substr(0, kKept), text.size(), short_digest(text).substr(0, 8));
 }
 
 }  // namespace longhaul

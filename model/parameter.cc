@@ -15,20 +15,19 @@ const Value& value_of(const Parameters& parameters, const std::vector<ParameterS
   return *spec->fallback;
 }
 
-constexpr std::size_t kLongestText = 200;
-
 // Free text ends up in argument lists and file names of other programs.
 Result<void> check_text(const ParameterSpec& spec, const std::string& word) {
   const auto plain = [&](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
            c == '-' || spec.punctuation.find(c) != std::string::npos;
   };
-  if (!word.empty() && word.size() <= kLongestText && !word.starts_with('-') &&
+  if (!word.empty() && word.size() <= spec.longest && !word.starts_with('-') &&
       std::all_of(word.begin(), word.end(), plain))
     return spec.check ? spec.check(word) : Result<void>{};
   std::string more;
   for (const char c : spec.punctuation) more += fmt::format("'{}', ", c);
-  return refuse("expected letters, digits, {}'_', '.' or '-', at most {}, got '{}'", more, kLongestText, word);
+  return refuse("expected letters, digits, {}'_', '.' or '-', at most {}, got {}", more, spec.longest,
+                word.size() > spec.longest ? fmt::format("{} of them", word.size()) : fmt::format("'{}'", word));
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct ParameterSpec {
   std::vector<std::string> choices;      ///< for Kind::choice; empty: any text
   std::optional<Capability> needs = {};  ///< what a transport must offer so that it means anything; empty: any does
   std::string punctuation = {};          ///< what any text may hold beside letters, digits, '_', '.' and '-'
+  std::size_t longest = 200;             ///< characters of any text
   /// Optional, for any text: what else is asked of it.
   std::function<Result<void>(const std::string&)> check = {};
 };

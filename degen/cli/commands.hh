@@ -48,6 +48,8 @@ Result<ExitCode> apply(const ApplyOptions& options);
 Result<ExitCode> show(const std::string& socket, bool json, bool watch);
 /// The ready WANs, with where their figures come from.
 Result<ExitCode> list_profiles(bool json);
+/// Prints the schedule of a trace (a file, or "-"), as apply --schedule takes it.
+Result<ExitCode> print_schedule(const std::string& file, Nanoseconds step);
 Result<ExitCode> clear(const std::string& socket, bool force, bool json);
 
 /// A report for people. Pure.

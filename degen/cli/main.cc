@@ -9,11 +9,12 @@
 #include "common/version.hh"
 #include "degen/cli/commands.hh"
 #include "degen/engines/planner.hh"
+#include "degen/impairment/trace.hh"
 
 namespace longhaul::degen {
 namespace {
 
-constexpr auto kExamples = R"(Examples:
+constexpr auto kExamples = R"examples(Examples:
   degen serve --client-side eth0 --server-side eth1         on the router, as root
   degen apply --delay 20ms                                  20 ms each way, until Ctrl-C
   degen apply --delay 5ms --delay-back 50ms --for 60s       an asymmetric WAN for a minute
@@ -22,11 +23,13 @@ constexpr auto kExamples = R"(Examples:
   degen apply --engine edt --delay 20ms --jitter 2ms       held by the kernel, timed from arrival (docs/degen.md)
   degen apply --delay 20ms --loss 1% --seed 7              the same packets lost, each time
   degen apply --profile leo                                a ready WAN; degen profiles lists them
+  degen apply --delay 20ms --schedule "2s down, 2500ms delay 45ms, repeat 15s"    a path that changes
+  degen apply --schedule "$(degen schedule downlink.trace)" --rate 1Gbit/s        a link as it was recorded
   degen apply eth0 eth1 --delay 20ms                       by itself, without a service, as root
   degen show --json
   degen show --watch
 
-Delays are one-way, forward is client to server. What a client applied is cleared when the client ends, whatever ends it.)";
+Delays are one-way, forward is client to server. What a client applied is cleared when the client ends, whatever ends it.)examples";
 
 std::string option_name(const std::string& axis) {
   std::string name = "--" + axis;
@@ -137,6 +140,17 @@ int run(int argc, char** argv) {
       *app.add_subcommand("profiles", "the ready WANs of apply --profile, and where their figures come from");
   add_json(listing);
 
+  std::string trace;
+  Nanoseconds step = kTraceStep;
+  auto& scheduling = *app.add_subcommand(
+      "schedule",
+      "the schedule of a trace, as apply --schedule takes it: Mahimahi's packet-delivery trace, or CSV with "
+      "columns time, delay, loss, rate");
+  scheduling.add_option("FILE", trace, "the trace; - is standard input")->required();
+  add_duration(
+      scheduling, "--step", [&](Nanoseconds value) { step = value; },
+      "of Mahimahi's opportunities: one rate for so long [100ms]");
+
   auto& clearing = *app.add_subcommand("clear", "take an impairment away from whoever holds it");
   add_socket(clearing);
   add_json(clearing);
@@ -152,6 +166,7 @@ int run(int argc, char** argv) {
   if (applying.parsed()) result = apply(apply_options);
   if (showing.parsed()) result = show(socket, json, watch);
   if (listing.parsed()) result = list_profiles(json);
+  if (scheduling.parsed()) result = print_schedule(trace, step);
   if (clearing.parsed()) result = clear(socket, force, json);
   if (result) return static_cast<int>(*result);
   fmt::print(stderr, "degen: {}\n", result.error().message);

@@ -12,6 +12,13 @@ std::int64_t packets(BitRate rate, Nanoseconds time, std::int64_t mtu) {
   return (bytes_in_flight(rate, time).count + mtu - 1) / mtu;
 }
 
+BitRate fastest(const Direction& direction) {
+  auto rate = direction.rate;
+  for (const auto& change : direction.schedule.changes)
+    if (change.rate) rate = std::max(rate, change.rate->rate);
+  return rate;
+}
+
 // One way's draws do not depend on whether anything is asked of the other one.
 std::uint64_t seed_of(const Seed& seed, Way way, std::size_t position) {
   return degen_mix(std::uint64_t{seed.value} << 32 | (way == Way::back ? 1U << 16 : 0U) | (position + 1));
@@ -60,8 +67,8 @@ Nanoseconds time_on_link(std::int64_t bytes, BitRate rate) {
 }
 
 std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, std::int64_t mtu) {
-  const bool limited = direction.rate.bits_per_second > 0;
-  const auto rate = limited ? direction.rate : kAssumedRate;
+  const bool limited = direction.limited();
+  const auto rate = limited ? fastest(direction) : kAssumedRate;
   std::int64_t limit = packets(rate, direction.longest(), mtu);
   if (direction.queue > 0) {
     limit += direction.queue + 1;
@@ -74,8 +81,12 @@ std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, st
 }
 
 Nanoseconds queue_patience(const Direction& direction, std::int64_t mtu) {
-  if (direction.queue == 0) return Nanoseconds{0};
-  return time_on_link((direction.queue + 1) * (mtu + kLinkHeader), direction.rate);
+  if (direction.queue == 0 || direction.schedule.changes_rate()) return Nanoseconds{0};
+  return time_on_link(queue_room(direction, mtu), direction.rate);
+}
+
+std::int64_t queue_room(const Direction& direction, std::int64_t mtu) {
+  return direction.queue == 0 ? 0 : (direction.queue + 1) * (mtu + kLinkHeader);
 }
 
 std::uint32_t places(std::uint32_t limit, std::int64_t mtu) {
@@ -96,6 +107,7 @@ ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const
   for (const auto way : {Way::forward, Way::back}) {
     const auto& direction = impairment.way(way);
     if (direction.none()) continue;
+    const auto late = way == Way::forward ? lateness.forward : lateness.back;
     for (std::size_t i = 0; i < sides.egress(way).size(); ++i) {
       const auto& interface = sides.egress(way)[i];
       Egress egress{.interface = interface.name,
@@ -105,6 +117,8 @@ ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const
                     .patience = queue_patience(direction, interface.mtu),
                     .seed = seed_of(seed, way, i)};
       egress.direction.delay = plan.programmed(way);
+      for (auto& change : egress.direction.schedule.changes)
+        if (change.delay) change.delay = correct(*change.delay, late);
       plan.egresses.push_back(std::move(egress));
     }
   }

@@ -60,8 +60,8 @@ struct Egress {
   Way way = Way::forward;
   Direction direction;      ///< with the programmed delay
   std::uint32_t limit = 0;  ///< packets that its queue must hold, of full length
-  /// Where a queue's length was asked for: who would have left the link later than this after its arrival finds it
-  /// full.
+  /// Where a queue's length was asked for and the rate stays: who would have left the link later than this after its
+  /// arrival finds it full.
   Nanoseconds patience{0};
   std::uint64_t seed = 0;  ///< of this interface's own draws
   bool operator==(const Egress&) const = default;
@@ -93,7 +93,10 @@ ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const
 /// trip. An unlimited rate counts as kAssumedRate.
 std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, std::int64_t mtu);
 
-/// How long the packets of a queue of stated length, and the one on the link, take; 0: none was stated.
+/// Bytes of a queue of stated length and of the packet on the link; 0: none was stated.
+std::int64_t queue_room(const Direction& direction, std::int64_t mtu);
+
+/// How long they take; 0 too where the rate changes.
 Nanoseconds queue_patience(const Direction& direction, std::int64_t mtu);
 
 /// Smaller packets than full ones fit into the same time: as many places does a queue need for `limit` full ones.

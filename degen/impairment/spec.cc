@@ -1,8 +1,11 @@
 #include "degen/impairment/spec.hh"
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "degen/impairment/profiles.hh"
+#include "degen/impairment/timeline.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -121,6 +124,18 @@ std::vector<ParameterSpec> forward_axes() {
          if (auto faults = parse_faults(text); !faults) return tl::unexpected(faults.error());
          return {};
        }},
+      {.name = "schedule",
+       .kind = Kind::choice,
+       .help = "delay, loss and rate that change, such as '2s delay 30ms loss 1%, 4s rate 5Mbit/s, 6s down, 7s rate "
+               "20Mbit/s, repeat 10s' (degen schedule makes one of a trace)",
+       .fallback = Value{"none"},
+       .choices = {},
+       .punctuation = " ,%/",
+       .longest = kLongestSchedule,
+       .check = [](const std::string& text) -> Result<void> {
+         if (auto schedule = parse_schedule(text); !schedule) return tl::unexpected(schedule.error());
+         return {};
+       }},
   };
 }
 
@@ -202,7 +217,9 @@ Direction read_direction(const Parameters& parameters, std::string_view suffix) 
           .duplicate = Ppm{read.number("duplicate")},
           .corrupt = Ppm{read.number("corrupt")},
           .reorder = Ppm{read.number("reorder")},
-          .faults = parse_faults(read.word("faults")).value()};  // checked by its axis
+          // Checked by their axes.
+          .faults = parse_faults(read.word("faults")).value(),
+          .schedule = parse_schedule(read.word("schedule")).value()};
 }
 
 Result<void> check_direction(const Direction& d, std::string_view suffix) {
@@ -214,7 +231,7 @@ Result<void> check_direction(const Direction& d, std::string_view suffix) {
   if (d.reorder.parts > 0 && d.delay.count() == 0)
     return refuse("reorder{}: {} without delay{}: a packet can overtake only those that are held", suffix,
                   format_quantity(Kind::fraction, d.reorder.parts), suffix);
-  if (d.queue > 0 && d.rate.bits_per_second == 0)
+  if (d.queue > 0 && !d.limited())
     return refuse(
         "queue{0}: {1} without rate{0}: nothing waits for a link that is never busy; give a rate, or leave it out",
         suffix, d.queue);
@@ -226,6 +243,30 @@ Result<void> check_direction(const Direction& d, std::string_view suffix) {
     return refuse("loss{}: {} cannot be reached with bursts of {}: at most {}", suffix,
                   format_quantity(Kind::fraction, d.loss.parts), d.loss_burst,
                   format_quantity(Kind::fraction, 1'000'000 * d.loss_burst / (d.loss_burst + 1)));
+  return {};
+}
+
+Result<void> check_schedule(const Direction& d, std::string_view suffix) {
+  if (d.schedule.none()) return {};
+  const auto& first = d.schedule.changes.front();
+  const bool from_the_beginning = first.at.count() == 0 && first.rate;
+  if (d.schedule.changes_rate() && d.rate.bits_per_second == 0 && !from_the_beginning)
+    return refuse("schedule{0}: which rate{0} has the link before {1}? Give rate{0}, or a rate at 0s", suffix,
+                  format_quantity(Kind::duration, first.at.count()));
+  if (d.schedule.loses() && (d.loss_burst > 1 || !d.ge.none()))
+    return refuse("schedule{0}: a loss that changes, beside losses in bursts: leave out loss_burst{0} and ge_*{0}",
+                  suffix);
+  const Timeline timeline{d, Nanoseconds{0}};
+  for (const auto& moment : timeline.moments()) {
+    auto then = d;
+    then.schedule = {};
+    then.delay = moment.delay;
+    then.loss = moment.loss;
+    if (!moment.rate.down) then.rate = moment.rate.rate;
+    if (const auto ok = check_direction(then, suffix); !ok)
+      return refuse("schedule{}: from {} on: {}", suffix, format_quantity(Kind::duration, moment.at.count()),
+                    ok.error().message);
+  }
   return {};
 }
 
@@ -252,6 +293,7 @@ void write_direction(const Direction& d, const Direction& base, const std::strin
   number("corrupt", d.corrupt.parts, base.corrupt.parts);
   number("reorder", d.reorder.parts, base.reorder.parts);
   if (d.faults != base.faults) out.emplace("faults" + suffix, to_text(d.faults));
+  if (d.schedule != base.schedule) out.emplace("schedule" + suffix, to_text(d.schedule));
 }
 
 std::string describe_direction(const Direction& d) {
@@ -263,7 +305,7 @@ std::string describe_direction(const Direction& d) {
   for (const auto& axis : impairment_axes()) {
     const auto it = parameters.find(axis.name);
     if (it != parameters.end())
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name, format_value(axis, it->second));
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name, brief(format_value(axis, it->second)));
   }
   return text;
 }
@@ -271,8 +313,10 @@ std::string describe_direction(const Direction& d) {
 }  // namespace
 
 Nanoseconds Direction::longest() const {
+  auto most = delay;
+  for (const auto& change : schedule.changes) most = std::max(most, change.delay.value_or(most));
   // Normal and Pareto are cut at 4 standard deviations (distribution.hh).
-  return delay + (distribution == Distribution::uniform ? jitter : 4 * jitter);
+  return most + (distribution == Distribution::uniform ? jitter : 4 * jitter);
 }
 
 const std::vector<ParameterSpec>& impairment_axes() {
@@ -301,8 +345,11 @@ Result<Impairment> make_impairment(const Parameters& asked) {
   const auto parameters = with_profile(asked);
   if (!parameters) return tl::unexpected(parameters.error());
   Impairment impairment{.forward = read_direction(*parameters, ""), .back = read_direction(*parameters, kBack)};
-  if (const auto ok = check_direction(impairment.forward, ""); !ok) return tl::unexpected(ok.error());
-  if (const auto ok = check_direction(impairment.back, kBack); !ok) return tl::unexpected(ok.error());
+  using Named = std::pair<const Direction&, std::string_view>;
+  for (const auto& [direction, suffix] : {Named{impairment.forward, ""}, Named{impairment.back, kBack}}) {
+    if (const auto ok = check_direction(direction, suffix); !ok) return tl::unexpected(ok.error());
+    if (const auto ok = check_schedule(direction, suffix); !ok) return tl::unexpected(ok.error());
+  }
   return impairment;
 }
 

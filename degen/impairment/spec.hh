@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "degen/impairment/faults.hh"
+#include "degen/impairment/schedule.hh"
 #include "model/parameter.hh"
 #include "model/units.hh"
 
@@ -45,22 +46,25 @@ struct Direction {
   BitRate rate;                 ///< serialisation rate of the link; 0: unlimited
   std::int64_t queue = 0;       ///< full packets that may wait for the link; 0: sized from rate and delay
   Ppm duplicate;
-  Ppm corrupt;    ///< share of packets in which one bit is flipped
-  Ppm reorder;    ///< share of packets that skip the delay and so overtake those before them
-  Faults faults;  ///< of single packets
+  Ppm corrupt;        ///< share of packets in which one bit is flipped
+  Ppm reorder;        ///< share of packets that skip the delay and so overtake those before them
+  Faults faults;      ///< of single packets
+  Schedule schedule;  ///< delay, loss and rate that change
 
   bool operator==(const Direction&) const = default;
   /// Nothing is asked of this direction.
   bool none() const {
     return delay.count() == 0 && jitter.count() == 0 && !loses() && rate.bits_per_second == 0 && duplicate.parts == 0 &&
-           corrupt.parts == 0 && reorder.parts == 0 && faults.none();
+           corrupt.parts == 0 && reorder.parts == 0 && faults.none() && schedule.none();
   }
   /// Something of it is drawn at random.
   bool random() const {
     return jitter.count() > 0 || loses() || duplicate.parts > 0 || corrupt.parts > 0 || reorder.parts > 0;
   }
   /// Packets are lost at random.
-  bool loses() const { return loss.parts > 0 || !ge.none(); }
+  bool loses() const { return loss.parts > 0 || !ge.none() || schedule.loses(); }
+  /// Its link takes time for bytes.
+  bool limited() const { return rate.bits_per_second > 0 || schedule.changes_rate(); }
   /// The longest that a packet can be held on purpose, without queueing for the rate.
   Nanoseconds longest() const;
 };
@@ -75,8 +79,7 @@ struct Impairment {
 };
 
 /// delay, jitter, distribution, jitter_order, loss, loss_burst, ge_*, ecn, rate, queue, duplicate, corrupt, reorder,
-/// faults, and each with
-/// `_back`. An absent `_back` axis is as forward (so it has no default of its own).
+/// faults, schedule, and each with `_back`. An absent `_back` axis is as forward (so it has no default of its own).
 /// Last comes `profile`, which sets others (profiles.hh).
 const std::vector<ParameterSpec>& impairment_axes();
 

@@ -26,7 +26,8 @@ std::vector<std::string> all_interfaces(const Sides& sides) {
 
 // Lateness can be told where the median of the residence is the delay and nothing else.
 bool plain(const Direction& direction) {
-  return direction.delay.count() > 0 && direction.jitter.count() == 0 && direction.rate.bits_per_second == 0;
+  return direction.delay.count() > 0 && direction.jitter.count() == 0 && direction.rate.bits_per_second == 0 &&
+         direction.schedule.none();
 }
 
 std::string printable(const std::string& name) {
@@ -336,6 +337,7 @@ Nanoseconds ImpairmentController::patience() const {
   for (const auto way : {Way::forward, Way::back}) {
     const auto& direction = plan_->asked.way(way);
     auto time = direction.longest();
+    if (direction.schedule.changes_rate()) time += direction.schedule.length();
     if (direction.rate.bits_per_second > 0)
       time += time_on_link(std::int64_t{plan_->limit(way)} * (Interface{}.mtu + kLinkHeader), direction.rate);
     longest = std::max(longest, time);

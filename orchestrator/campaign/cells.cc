@@ -182,7 +182,7 @@ std::string describe(const Campaign& campaign, const CampaignCell& cell) {
   for (const auto& spec : experiment.specs) {
     const auto it = cell.cell.parameters.find(spec.name);
     if (it == cell.cell.parameters.end() || experiment.fixed.contains(spec.name)) continue;
-    const auto value = format_value(spec, it->second);
+    const auto value = brief(format_value(spec, it->second));
     if (spec.name == "rival")
       add(fmt::format("beside {}", value));
     else if (spec.name == "transport" || spec.name == "provider")

@@ -8,6 +8,8 @@ namespace {
 
 Result<void> on_target(const char* way, const degen::Direction& asked, const degen::DirectionReport& measured,
                        bool emulated, Load load, double share) {
+  // Between a look before and one after the link may have changed: no time of it is that of the run.
+  if (asked.schedule.changes_delay() || asked.schedule.changes_rate()) return {};
   // A full queue adds what the workload put there, and a saturated or lossy path loses probes: judged before and after.
   if (load == Load::busy && asked.rate.bits_per_second > 0) return {};
   if (measured.samples < kFewestSamples) {

@@ -33,6 +33,8 @@ std::optional<double> expected_headline(const CellSummary& cell, const std::vect
   if (of_rate && ceiling != nullptr && ceiling->median > 0) return ceiling->median;
   if (spec == nullptr || !spec->predict || spec->metrics.empty() || cell.forward.asked + cell.back.asked == 0)
     return std::nullopt;
+  for (const auto* name : {"schedule", "schedule_back"})
+    if (cell.parameters.contains(name)) return std::nullopt;  // no formula knows of a path that changes
   const auto predicted = spec->predict(as_achieved(cell));
   if (!predicted || spec->metrics.front().unit != "ns") return predicted;
   const auto* twin = twin_without_delay(cell, cells);

@@ -51,7 +51,7 @@ std::string Vocabulary::spelt(std::string_view workload_name, const Parameters& 
                               const std::string& name) const {
   const auto* spec = parameter(workload_name, name);
   if (const auto it = parameters.find(name); it != parameters.end()) {
-    if (spec != nullptr) return format_value(*spec, it->second);
+    if (spec != nullptr) return brief(format_value(*spec, it->second));
     return std::visit([](const auto& value) { return fmt::format("{}", value); }, it->second);
   }
   return spec != nullptr && spec->fallback ? format_value(*spec, *spec->fallback) : std::string{};

@@ -56,6 +56,8 @@ Result<void> check(const Impairment& impairment) {
           suffix);
     if (!direction.faults.none())
       return refuse("faults{}: engine edt does not number packets; use engine nfqueue", suffix);
+    if (!direction.schedule.none())
+      return refuse("schedule{}: engine edt has one delay, loss and rate; use engine nfqueue", suffix);
     if (direction.rate.bits_per_second > 0 && direction.rate.bits_per_second < kSlowest.bits_per_second)
       return refuse(
           "rate{}: {} is less than the {} of engine edt: a full queue would last longer than fq holds a packet (71 "

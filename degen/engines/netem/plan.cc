@@ -10,9 +10,10 @@ namespace {
 // for 1500 bytes.
 constexpr std::uint64_t kOrderKeepingRate = 50'000'000'000;  // bytes/s
 
-NetemQdisc qdisc_of(const Egress& egress) {
+NetemQdisc qdisc_of(const Egress& egress, bool seeded) {
   const auto& direction = egress.direction;
-  NetemQdisc qdisc{.interface = egress.interface, .way = egress.way, .bursts = {}, .seed = egress.seed};
+  NetemQdisc qdisc{.interface = egress.interface, .way = egress.way, .bursts = {}, .seed = {}};
+  if (seeded) qdisc.seed = egress.seed;
   qdisc.latency = direction.delay;
   qdisc.jitter = direction.jitter;
   qdisc.distribution = direction.distribution;
@@ -30,9 +31,13 @@ NetemQdisc qdisc_of(const Egress& egress) {
 }
 
 Result<void> check(const Impairment& impairment) {
-  for (const auto way : {Way::forward, Way::back})
-    if (!impairment.way(way).faults.none())
+  for (const auto way : {Way::forward, Way::back}) {
+    const auto& direction = impairment.way(way);
+    if (!direction.faults.none())
       return refuse("faults{}: engine netem does not tell one packet from another; use engine nfqueue", suffix_of(way));
+    if (!direction.schedule.none())
+      return refuse("schedule{}: engine netem changes nothing by itself; use engine nfqueue", suffix_of(way));
+  }
   return {};
 }
 
@@ -46,10 +51,7 @@ Footprint footprint(const ImpairmentPlan& plan) {
 
 std::vector<NetemQdisc> qdiscs_of(const ImpairmentPlan& plan, bool seeded) {
   std::vector<NetemQdisc> qdiscs;
-  for (const auto& egress : plan.egresses) {
-    qdiscs.push_back(qdisc_of(egress));
-    if (!seeded) qdiscs.back().seed.reset();
-  }
+  for (const auto& egress : plan.egresses) qdiscs.push_back(qdisc_of(egress, seeded));
   return qdiscs;
 }
 

@@ -1,6 +1,7 @@
 #include "degen/engines/nfqueue/engine.hh"
 
 #include <net/if.h>
+#include <time.h>
 
 #include <cerrno>
 #include <fstream>
@@ -44,10 +45,14 @@ Result<void> NfqueueEngine::apply(const ImpairmentPlan& plan) {
   if (auto ok = check(plan); !ok) return ok;
   clear();
   if (plan.empty()) return {};
+  // Schedules of both ways begin together.
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  const Nanoseconds begin = std::chrono::seconds{time.tv_sec} + Nanoseconds{time.tv_nsec};
   try {
     // Listeners first: a rule whose queue nobody holds lets packets pass unimpaired.
     for (const auto& queue : nfqueue::queues_of(plan))
-      workers_.push_back(std::make_unique<QueueWorker>(queue, options_));
+      workers_.push_back(std::make_unique<QueueWorker>(queue, options_, begin));
   } catch (const std::system_error& e) {
     clear();
     return fail("{}", e.what());

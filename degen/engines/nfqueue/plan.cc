@@ -36,13 +36,15 @@ std::vector<PacketQueue> queues_of(const ImpairmentPlan& plan) {
   std::vector<PacketQueue> queues;
   std::uint16_t number = kFirstQueue;
   for (const auto& egress : plan.egresses)
-    queues.push_back({.number = number++,
-                      .interface = egress.interface,
-                      .way = egress.way,
-                      .direction = egress.direction,
-                      .limit = egress.patience.count() > 0 ? places(egress.limit, plan.mtu(egress)) : egress.limit,
-                      .patience = egress.patience,
-                      .seed = egress.seed});
+    queues.push_back(
+        {.number = number++,
+         .interface = egress.interface,
+         .way = egress.way,
+         .direction = egress.direction,
+         .limit = egress.direction.queue > 0 ? places(egress.limit, plan.mtu(egress)) : egress.limit,
+         .patience = egress.patience,
+         .room = egress.direction.schedule.changes_rate() ? queue_room(egress.direction, plan.mtu(egress)) : 0,
+         .seed = egress.seed});
   return queues;
 }
 

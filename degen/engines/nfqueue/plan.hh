@@ -18,6 +18,7 @@ struct PacketQueue {
   Direction direction;      ///< with the programmed delay
   std::uint32_t limit = 0;  ///< packets
   Nanoseconds patience{0};  ///< see Egress
+  std::int64_t room = 0;    ///< bytes of a queue of stated length whose rate changes; 0: none
   std::uint64_t seed = 0;
   bool operator==(const PacketQueue&) const = default;
 };

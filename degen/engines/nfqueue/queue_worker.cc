@@ -55,7 +55,7 @@ OwnFd netfilter_socket() {
 Copied copied(const Direction& direction) {
   if (direction.corrupt.parts > 0 || (direction.ecn && direction.loses())) return Copied::whole;
   if (!direction.faults.none()) return Copied::headers;
-  return direction.rate.bits_per_second > 0 ? Copied::length : Copied::nothing;
+  return direction.limited() ? Copied::length : Copied::nothing;
 }
 
 // The kernel stamps arriving packets only while some socket asks for stamps.
@@ -136,9 +136,10 @@ void stay_on_one_processor(const PacketQueue& queue) {
 
 }  // namespace
 
-QueueWorker::QueueWorker(const PacketQueue& queue, const EngineOptions& options)
+QueueWorker::QueueWorker(const PacketQueue& queue, const EngineOptions& options, Nanoseconds begin)
     : queue_(queue),
       options_(options),
+      begin_(begin),
       socket_(netfilter_socket()),
       stop_(check(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "create an eventfd")),
       stamps_(stamping_socket()) {
@@ -182,7 +183,8 @@ void QueueWorker::run() noexcept {
 }
 
 void QueueWorker::loop() {
-  Scheduler scheduler{queue_.direction, queue_.limit, queue_.seed, queue_.patience};
+  Scheduler scheduler{
+      queue_.direction, queue_.limit, queue_.seed, queue_.patience, {.begin = begin_, .room = queue_.room}};
   Receiver receiver{copied(queue_.direction)};
   std::vector<Verdict> verdicts;
   std::vector<std::byte> out;

@@ -13,8 +13,9 @@ namespace longhaul::degen {
 
 class QueueWorker {
  public:
-  /// Binds the queue. Throws std::system_error: EBUSY when another program holds this queue number.
-  QueueWorker(const PacketQueue& queue, const EngineOptions& options);
+  /// Binds the queue. `begin`: of a schedule, CLOCK_MONOTONIC. Throws std::system_error: EBUSY when another program
+  /// holds this queue number.
+  QueueWorker(const PacketQueue& queue, const EngineOptions& options, Nanoseconds begin);
   QueueWorker(const QueueWorker&) = delete;
   QueueWorker& operator=(const QueueWorker&) = delete;
   /// Lets go of all packets that wait, then gives the queue back.
@@ -36,6 +37,7 @@ class QueueWorker {
 
   PacketQueue queue_;
   EngineOptions options_;
+  Nanoseconds begin_;
   OwnFd socket_;
   OwnFd stop_;
   OwnFd stamps_;

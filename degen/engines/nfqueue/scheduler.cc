@@ -8,6 +8,13 @@
 namespace longhaul::degen {
 namespace {
 
+// Bytes: what is computed of times in nanoseconds is no whole number of them.
+constexpr double kRounding = 1;
+
+std::uint32_t upper_half(std::uint64_t draw) {
+  return static_cast<std::uint32_t>(draw >> 32);
+}
+
 // Such a packet is overtaken.
 bool overtaken(const Fault& fault) {
   return fault.kind == Fault::Kind::delay || fault.kind == Fault::Kind::swap;
@@ -15,20 +22,26 @@ bool overtaken(const Fault& fault) {
 
 }  // namespace
 
-Scheduler::Scheduler(const Direction& direction, std::uint32_t limit, std::uint64_t seed, Nanoseconds patience)
+Scheduler::Scheduler(const Direction& direction, std::uint32_t limit, std::uint64_t seed, Nanoseconds patience,
+                     const Play& play)
     : direction_(direction),
       limit_(limit),
       patience_(patience),
-      ordered_(direction.keep_order || direction.jitter.count() == 0),
+      ordered_(direction.keep_order || (direction.jitter.count() == 0 && !direction.schedule.changes_delay())),
       in_order_(ordered_ && std::none_of(direction.faults.list.begin(), direction.faults.list.end(), overtaken)),
+      room_(play.room),
       loss_(kernel_probability(direction.loss)),
       model_(loss_model(direction)),
       corrupt_(kernel_probability(direction.corrupt)),
       reorder_(kernel_probability(direction.reorder)),
-      seed_(seed) {}
+      seed_(seed) {
+  if (!direction.schedule.none()) timeline_.emplace(direction, play.begin);
+}
 
-bool Scheduler::lose(std::uint64_t packet, std::uint32_t random) {
-  if (!model_) return degen_chance(loss_, random) != 0;
+bool Scheduler::lose(std::uint64_t packet, std::uint32_t loss) {
+  if (!model_ && loss == 0) return false;
+  const auto random = static_cast<std::uint32_t>(degen_draw(seed_, packet, DEGEN_LOSS_AND_REORDER));
+  if (!model_) return degen_chance(loss, random) != 0;
   // A packet is lost by the state that it finds; the state changes after it, so that the bad one has a mean length of
   // 1 / leave.
   const bool bad = bad_;
@@ -37,40 +50,52 @@ bool Scheduler::lose(std::uint64_t packet, std::uint32_t random) {
                       static_cast<std::uint32_t>(degen_draw(seed_, packet, DEGEN_LOSS_IN_STATE))) != 0;
 }
 
+std::optional<Nanoseconds> Scheduler::off_link(const PacketArrival& arrival) const {
+  if (!direction_.limited()) return arrival.time;
+  // One after the other.
+  const auto begin = std::max(link_free_, arrival.time);
+  if (!timeline_) {
+    const auto off = begin + time_on_link(arrival.bytes, direction_.rate);
+    if (patience_.count() > 0 && off - arrival.time > patience_) return {};
+    return off;
+  }
+  const auto off = timeline_->off_link(begin, arrival.bytes);
+  if (room_ > 0 && timeline_->sent(arrival.time, off) > static_cast<double>(room_) + kRounding) return {};
+  return off;
+}
+
 Rewrite Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts) {
   const auto packet = packets_++;
-  const auto random = degen_draw(seed_, packet, DEGEN_LOSS_AND_REORDER);
   const Fault* fault = nullptr;
   if (!direction_.faults.none() && !arrival.probe) fault = direction_.faults.of(++numbered_);
-  const bool hit = lose(packet, static_cast<std::uint32_t>(random));
+  const auto* const moment = timeline_ ? &timeline_->at(arrival.time) : nullptr;
+  const bool hit = lose(packet, moment != nullptr ? kernel_probability(moment->loss) : loss_);
   Rewrite change{.mark = hit && direction_.ecn && arrival.ecn_capable, .flip = {}};
   if ((hit && !change.mark) || (fault != nullptr && fault->kind == Fault::Kind::drop)) {
     ++lost_;
     verdicts.push_back({VerdictKind::drop, arrival.id});
     return {};
   }
-  // On the link one after the other; then the delay of the distance, for each on its own.
-  auto off_link = arrival.time;
-  if (direction_.rate.bits_per_second > 0)
-    off_link = std::max(link_free_, arrival.time) + time_on_link(arrival.bytes, direction_.rate);
-  if (waiting() >= limit_ || (patience_.count() > 0 && off_link - arrival.time > patience_)) {
+  const auto off = off_link(arrival);
+  if (waiting() >= limit_ || !off) {
     ++overflowed_;
     verdicts.push_back({VerdictKind::drop, arrival.id});
     return {};
   }
-  const auto further = degen_draw(seed_, packet, DEGEN_JITTER_AND_FLIP);
-  if (degen_chance(corrupt_, static_cast<std::uint32_t>(further >> 32)) != 0)
+  if (corrupt_ != 0 && degen_chance(corrupt_, upper_half(degen_draw(seed_, packet, DEGEN_JITTER_AND_FLIP))) != 0)
     change.flip = degen_draw(seed_, packet, DEGEN_PLACE);
   marked_ += change.mark ? 1 : 0;
   corrupted_ += change.flip ? 1 : 0;
-  if (degen_chance(reorder_, static_cast<std::uint32_t>(random >> 32)) != 0) {
+  if (reorder_ != 0 && degen_chance(reorder_, upper_half(degen_draw(seed_, packet, DEGEN_LOSS_AND_REORDER))) != 0) {
     verdicts.push_back({VerdictKind::accept, arrival.id});
     return change;
   }
-  if (direction_.rate.bits_per_second > 0) link_free_ = off_link;
-  auto due = off_link + direction_.delay;
+  if (direction_.limited()) link_free_ = *off;
+  // Behind the link comes the delay of the distance, for each packet on its own.
+  auto due = *off + (moment != nullptr ? moment->delay : direction_.delay);
   if (direction_.jitter.count() > 0)
-    due += draw_deviation(direction_.distribution, direction_.jitter, static_cast<std::uint32_t>(further));
+    due += draw_deviation(direction_.distribution, direction_.jitter,
+                          static_cast<std::uint32_t>(degen_draw(seed_, packet, DEGEN_JITTER_AND_FLIP)));
   if (ordered_) due = last_due_ = std::max(due, last_due_);
   Waiting waiting{.due = due, .turn = turn_++, .id = arrival.id, .changed = change.any()};
   if (in_order_) {

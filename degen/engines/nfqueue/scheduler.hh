@@ -14,6 +14,7 @@
 
 #include "degen/engines/nfqueue/rewrite.hh"
 #include "degen/impairment/plan.hh"
+#include "degen/impairment/timeline.hh"
 
 namespace longhaul::degen {
 
@@ -38,11 +39,19 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
+/// How a direction's schedule is played.
+struct Play {
+  Nanoseconds begin{0};   ///< of the schedule, on the clock of arrivals
+  std::int64_t room = 0;  ///< bytes that may be on the link and wait for it, where its rate changes; 0: any
+};
+
 class Scheduler {
  public:
   /// At most `limit` packets wait; more are dropped. `seed` fixes the random choices. `patience`, with a rate: who
-  /// would have left the link later than this after its arrival is dropped too; 0: nobody.
-  Scheduler(const Direction& direction, std::uint32_t limit, std::uint64_t seed, Nanoseconds patience = {});
+  /// would have left the link later than this after its arrival is dropped too; 0: nobody. `play`: of a direction with
+  /// a schedule.
+  Scheduler(const Direction& direction, std::uint32_t limit, std::uint64_t seed, Nanoseconds patience = {},
+            const Play& play = {});
 
   /// Takes a packet; appends a verdict if there is one at once (lost, overtaking, queue full). What it returns is to be
   /// done to the packet before it leaves: its verdict is one of its own, to be given with the changed bytes.
@@ -76,13 +85,17 @@ class Scheduler {
     bool changed = false;
     bool operator>(const Waiting& other) const { return due != other.due ? due > other.due : turn > other.turn; }
   };
-  bool lose(std::uint64_t packet, std::uint32_t random);
+  bool lose(std::uint64_t packet, std::uint32_t loss);
+  /// When a packet that comes now is off the link; empty: the link's queue is full.
+  std::optional<Nanoseconds> off_link(const PacketArrival& arrival) const;
 
   Direction direction_;
   std::uint32_t limit_;
   Nanoseconds patience_;
-  bool ordered_;   // jitter lets no packet overtake another
-  bool in_order_;  // nothing does: one FIFO is all there is
+  bool ordered_;                      // jitter lets no packet overtake another
+  bool in_order_;                     // nothing does: one FIFO is all there is
+  std::optional<Timeline> timeline_;  // where the direction has a schedule
+  std::int64_t room_;
   std::uint32_t loss_;
   std::optional<LossModel> model_;  // in place of loss_
   std::uint32_t corrupt_;

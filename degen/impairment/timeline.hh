@@ -1,0 +1,51 @@
+// A direction's schedule as it is played: what holds at a time, and how long bytes take on a link whose rate changes
+// while they are on it. Pure.
+#pragma once
+
+#include <vector>
+
+#include "degen/impairment/spec.hh"
+
+namespace longhaul::degen {
+
+/// What holds from a time on until the next.
+struct Moment {
+  Nanoseconds at{0};
+  Nanoseconds delay{0};
+  Ppm loss;
+  LinkRate rate;  ///< 0 and not down: unlimited, at all times then
+  bool operator==(const Moment&) const = default;
+};
+
+class Timeline {
+ public:
+  /// `begin`: when the schedule begins, on the clock of all times here.
+  Timeline(const Direction& direction, Nanoseconds begin);
+
+  const Moment& at(Nanoseconds time) const { return moments_[position(time).moment]; }
+
+  /// When so many bytes are off the link that begins with them at `start`.
+  Nanoseconds off_link(Nanoseconds start, std::int64_t bytes) const;
+
+  /// Bytes that the link sends in this time where it is never idle.
+  double sent(Nanoseconds from, Nanoseconds to) const;
+
+  const std::vector<Moment>& moments() const { return moments_; }
+
+ private:
+  struct Position {
+    std::size_t moment = 0;
+    Nanoseconds in{0};  // since the schedule began, or began anew
+  };
+  Position position(Nanoseconds time) const;
+  /// When the moment ends, since the schedule began; Nanoseconds::max(): never.
+  Nanoseconds end_of(std::size_t moment) const;
+  /// The moment that follows, from its begin.
+  Position next(const Position& position) const;
+
+  std::vector<Moment> moments_;  // the first at 0
+  Nanoseconds repeat_;
+  Nanoseconds begin_;
+};
+
+}  // namespace longhaul::degen
