@@ -10,12 +10,13 @@ namespace longhaul::orchestrator {
 namespace {
 
 std::string command_of(const RunOptions& options, std::uint64_t seed) {
-  return fmt::format("longhaul run {} {} --out {} --seed {}", options.campaign,
+  return fmt::format("longhaul run {} {} --out {} --seed {}{}", options.campaign,
                      options.clock == kVirtualClock
                          ? fmt::format("--lab --clock virtual --shift {} --quantum {}", options.shift, options.quantum)
                      : options.lab ? "--lab --clock host --topology " + options.topology
                                    : "--inventory " + options.inventory,
-                     options.out, seed);
+                     options.out, seed,
+                     options.certificate.empty() ? std::string{} : " --certificate " + options.certificate);
 }
 
 }  // namespace

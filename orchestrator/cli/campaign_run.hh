@@ -26,6 +26,7 @@ struct RunOptions {
   std::size_t labs = 0;  ///< copies side by side; 0: one a processor
   std::size_t share = 0, shares = 1;
   bool print_shards = false;  ///< the commands that make the shares, and nothing else
+  std::string certificate;    ///< a file; cells outside of it are unsupported. Empty: none
   bool plan = false;
   bool as_json = false;
 };

@@ -10,6 +10,7 @@ namespace longhaul::orchestrator {
 
 void add_run(CLI::App& app, int& exit_code);
 void add_results(CLI::App& app, int& exit_code);  ///< report, compare, claims
+void add_certify(CLI::App& app, int& exit_code);
 void add_costs(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);

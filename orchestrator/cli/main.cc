@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
     orchestrator::add_explore(app, exit_code);
     orchestrator::add_results(app, exit_code);
     orchestrator::add_costs(app, exit_code);
+    orchestrator::add_certify(app, exit_code);
     orchestrator::add_simulate(app, exit_code);
     orchestrator::add_doctor(app, exit_code);
     orchestrator::add_lab(app, exit_code);

@@ -22,6 +22,7 @@
 #include "orchestrator/run/agents.hh"
 #include "orchestrator/run/drive.hh"
 #include "orchestrator/run/links.hh"
+#include "results/analyses/certificate/certificate.hh"
 #include "results/report/report.hh"
 
 namespace longhaul::orchestrator {
@@ -200,9 +201,33 @@ Result<void> set_clock(RunOptions& options, RunPlan& plan, const std::optional<R
   return {};
 }
 
+Result<std::optional<results::Certificate>> read_certificate(const std::string& file) {
+  if (file.empty()) return std::optional<results::Certificate>{};
+  const auto text = read_file(file);
+  if (!text) return tl::unexpected(text.error());
+  auto certificate = results::certificate_from_json(*text);
+  if (!certificate) return refuse("{}: {}", file, certificate.error().message);
+  return std::optional{std::move(*certificate)};
+}
+
+// Cells that lie outside of the certificate are unsupported, and say why.
+void leave_out(RunPlan& plan, const results::Certificate& certificate) {
+  for (auto& cell : plan.cells)
+    if (!cell.local && cell.unsupported.empty()) cell.unsupported = results::outside(certificate, cell.cell.parameters);
+}
+
 int run(RunOptions options) {
   auto plan = read_plan(options.campaign);
   if (!plan) return report_error(plan.error(), options.as_json);
+  const auto certificate = read_certificate(options.certificate);
+  if (!certificate) return report_error(certificate.error(), options.as_json);
+  if (options.plan && *certificate) {
+    if (options.clock.empty())
+      return report_error({.message = "--plan with --certificate: by which --clock, host or virtual?"},
+                          options.as_json);
+    set_clock(plan->cells, options.clock);
+    leave_out(*plan, **certificate);
+  }
   if (options.plan) return show_plan(*plan, options.as_json);
   if (options.out.empty())
     return report_error({.message = "--out DIR is missing: where the results go"}, options.as_json);
@@ -212,6 +237,8 @@ int run(RunOptions options) {
         options.as_json);
 
   if (options.print_shards) {
+    if (!options.certificate.empty())
+      return report_error({.message = "--shards with --certificate: a share knows no certificate"}, options.as_json);
     if (options.clock == kHostClock)
       return report_error({.message = "--shards with --clock host: only runs by a virtual clock need nothing of each "
                                       "other; take --clock virtual"},
@@ -238,6 +265,7 @@ int run(RunOptions options) {
     return report_error(ready.error(), options.as_json);
   if (auto settled = set_clock(options, *plan, directory, *sink); !settled)
     return report_error(settled.error(), options.as_json);
+  if (*certificate) leave_out(*plan, **certificate);
 
   std::int64_t made = 0;
   for (int labs = 1;; ++labs) {
@@ -296,6 +324,11 @@ void add_run(CLI::App& app, int& exit_code) {
       "--seed", options->seed,
       "of the order of the runs, and by a virtual clock of what varies between them; without it a random one, "
       "by a virtual clock 1; kept in the manifest");
+  command
+      ->add_option("--certificate", options->certificate,
+                   "what degen's engines kept on this testbed (longhaul certify): cells outside of it are not run, and "
+                   "say why")
+      ->type_name("FILE");
   command->add_flag("--plan", options->plan, "print the cells and the time that they would take, and do nothing");
   command->add_flag("--json", options->as_json, "print progress as JSON, one document a line");
   command->footer(
