@@ -24,7 +24,7 @@ constexpr auto kExamples = R"examples(Examples:
   degen apply --delay 20ms --loss 1% --seed 7              the same packets lost, each time
   degen apply --profile leo                                a ready WAN; degen profiles lists them
   degen apply --delay 20ms --schedule "2s down, 2500ms delay 45ms, repeat 15s"    a path that changes
-  degen apply --schedule "$(degen schedule downlink.trace)" --rate 1Gbit/s        a link as it was recorded
+  degen apply --schedule "$(degen schedule downlink.trace)"                       a link as it was recorded
   degen apply eth0 eth1 --delay 20ms                       by itself, without a service, as root
   degen show --json
   degen show --watch

@@ -175,6 +175,19 @@ Parameters workload_parameters(const Campaign& campaign, const CampaignCell& cel
   return parameters;
 }
 
+bool changes_with_time(const Campaign& campaign, const CampaignCell& cell) {
+  const auto& experiment = campaign.experiments[cell.experiment];
+  const auto named = [](const std::string& axis) { return axis == "schedule" || axis == "schedule_back"; };
+  const auto names = [&](const Parameters& all) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& one) { return named(one.first); });
+  };
+  return names(experiment.fixed) ||
+         std::any_of(experiment.axes.begin(), experiment.axes.end(),
+                     [&](const Axis& axis) { return named(axis.name); }) ||
+         std::any_of(experiment.series.begin(), experiment.series.end(),
+                     [&](const Series& series) { return names(series.parameters); });
+}
+
 std::string describe(const Campaign& campaign, const CampaignCell& cell) {
   const auto& experiment = campaign.experiments[cell.experiment];
   std::string text = campaign.experiments.size() > 1 ? cell.cell.workload : std::string{};

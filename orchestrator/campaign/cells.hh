@@ -37,6 +37,10 @@ void set_clock(std::vector<CampaignCell>& cells, std::string_view clock);
 /// The cell's parameters that the workload is given: its own, without common and impairment axes.
 Parameters workload_parameters(const Campaign& campaign, const CampaignCell& cell);
 
+/// The path of this cell, or of one that it is compared with, changes with time (axis `schedule`): how long a window
+/// lasts says then what it meets.
+bool changes_with_time(const Campaign& campaign, const CampaignCell& cell);
+
 /// "rdma rxe write 64B" - what tells this cell from the others, for people: the workload where there are several, then
 /// axes in `specs` order, defaults and what is fixed left out.
 std::string describe(const Campaign& campaign, const CampaignCell& cell);

@@ -324,7 +324,7 @@ RunRequest Driver::request(const PlannedRun& planned) const {
   request.workload = cell.cell.workload;
   request.parameters = workload_parameters(campaign_, cell);
   const auto& workload = workload_of(campaign_, cell);
-  if (options_.short_windows)
+  if (options_.short_windows && !changes_with_time(campaign_, cell))
     request.parameters = shorten_window(std::move(request.parameters), workload, round_trip_of(cell.cell));
   request.parameters = vary_payload(std::move(request.parameters), workload, options_.payload);
   request.padding = options_.padding;

@@ -64,7 +64,7 @@ Parameters vary_payload(Parameters parameters, const WorkloadSpec& workload, std
 
 /// Windows by a virtual clock are as short as their quantiles allow: nothing is noise, but every instruction is
 /// emulated. So many round trips and a little more, never longer than the parameters say;
-/// of samples so few, unless the parameters say how many.
+/// of samples so few, unless the parameters say how many. Not where the path changes with time.
 Parameters shorten_window(Parameters parameters, const WorkloadSpec& workload, Nanoseconds round_trip);
 
 }  // namespace longhaul::orchestrator

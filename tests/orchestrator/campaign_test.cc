@@ -311,6 +311,21 @@ TEST(Campaign, KnowsWhatAnEngineCannotDo) {
             "duplicate: engine nfqueue decides on packets, it cannot make any; use engine netem");
 }
 
+TEST(Campaign, KnowsWhoseWindowsMeetASchedule) {
+  const auto changes = [](const std::string& rest) {
+    const auto campaign = testing::read(kHead + "series: [{transport: tcp, rival: rxe}]\n" + rest);
+    EXPECT_TRUE(campaign) << campaign.error().message;
+    std::vector<bool> all;
+    const auto cells = expand(*campaign);
+    for (const auto& cell : *cells) all.push_back(changes_with_time(*campaign, cell));
+    return all;
+  };
+  EXPECT_EQ(changes("axes: {schedule: [none, 2s delay 5ms]}\n"), (std::vector{true, true}))
+      << "also the one that it is compared with";
+  EXPECT_EQ(changes("axes: {delay: [5ms]}\nfixed: {schedule_back: 2s delay 5ms}\n"), std::vector{true});
+  EXPECT_EQ(changes("axes: {delay: [0, 5ms]}\n"), (std::vector{false, false}));
+}
+
 TEST(Campaign, DescribesACellByWhatItIsNotFixed) {
   const auto campaign = testing::read(kHead +
                                       "series:\n  - {transport: tcp, rival: rxe}\n"

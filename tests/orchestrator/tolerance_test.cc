@@ -49,6 +49,16 @@ TEST(OffTarget, AsymmetricDelaysAreJudgedEachByItsOwn) {
   EXPECT_NE(off_target(asked, report(20'000'000, 20'000'000), false, Load::idle), "");
 }
 
+TEST(OffTarget, APathThatChangesHasNoOneDelay) {
+  const auto judged = [](const char* schedule) {
+    return off_target(impairment({{"delay", 20'000'000}, {"rate", 10'000'000}, {"schedule", Value{schedule}}}),
+                      report(90'000'000, 90'000'000), false, Load::idle);
+  };
+  EXPECT_EQ(judged("2s delay 90ms"), "");
+  EXPECT_EQ(judged("2s down, 3s rate 1Mbit/s"), "");
+  EXPECT_NE(judged("2s loss 1%"), "") << "its delay stays";
+}
+
 TEST(OffTarget, TooFewProbesAreNoEvidenceUnlessTheyWereToBeLost) {
   EXPECT_EQ(off_target(impairment({{"delay", 1'000'000}}), report(1'000'000, 1'000'000, 4), false, Load::idle),
             "client to server: only 4 probes crossed the router, 0 were lost in it");
