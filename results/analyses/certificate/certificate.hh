@@ -71,7 +71,7 @@ Result<Certificate> certificate_from_json(std::string_view text);
 /// Tables for the terminal.
 std::string to_text(const Certificate& certificate);
 
-/// The error over the delay, a line for each engine: SVG.
+/// The error over the delay, a line for each engine, of the packet rate and size that have the most delays: SVG.
 std::string to_svg(const Certificate& certificate);
 
 }  // namespace longhaul::results

@@ -1,6 +1,8 @@
 // The certificate's picture.
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "results/analyses/certificate/certificate.hh"
 
@@ -28,18 +30,33 @@ struct Decades {
   bool empty = true;
 };
 
+using Line = std::vector<const CertifiedPoint*>;
+
+// The points of one packet rate and size, without a rate, that have the most delays.
+Line longest_line(const std::vector<CertifiedPoint>& points) {
+  std::map<std::pair<std::int64_t, std::int64_t>, Line> lines;
+  for (const auto& point : points)
+    if (point.delay > 0 && point.rate == 0 && point.error)
+      lines[{point.packets_a_second, point.size}].push_back(&point);
+  Line longest;
+  for (auto& [key, line] : lines)
+    if (line.size() > longest.size()) longest = std::move(line);
+  return longest;
+}
+
 }  // namespace
 
 std::string to_svg(const Certificate& certificate) {
   Decades x, y;
-  const auto drawn = [](const CertifiedPoint& point) { return point.delay > 0 && point.rate == 0 && point.error; };
-  for (const auto& [engine, points] : certificate.engines)
-    for (const auto& point : points)
-      if (drawn(point)) {
-        x.widen(static_cast<double>(point.delay));
-        y.widen(std::max(*point.error, 10.0));
-        if (point.p99) y.widen(std::max(*point.p99, 10.0));
-      }
+  std::map<std::string, Line> drawn;
+  for (const auto& [engine, points] : certificate.engines) {
+    drawn[engine] = longest_line(points);
+    for (const auto* point : drawn[engine]) {
+      x.widen(static_cast<double>(point->delay));
+      y.widen(std::max(*point->error, 10.0));
+      if (point->p99) y.widen(std::max(*point->p99, 10.0));
+    }
+  }
   const auto at_x = [&](double ns) { return x.place(ns, kLeft, kWidth - kRight); };
   const auto at_y = [&](double ns) { return y.place(ns, kHeight - kBottom, kTop); };
   std::string svg = fmt::format(
@@ -68,33 +85,27 @@ std::string to_svg(const Certificate& certificate) {
       "clock</text>\n",
       kLeft, certificate.clock);
   std::size_t number = 0;
-  for (const auto& [engine, points] : certificate.engines) {
+  for (const auto& [engine, line] : drawn) {
     const auto* const colour = kColours[number % std::size(kColours)];
-    // A line for each packet rate and size.
-    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<const CertifiedPoint*>> lines;
-    for (const auto& point : points)
-      if (drawn(point)) lines[{point.packets_a_second, point.size}].push_back(&point);
-    for (const auto& [key, line] : lines) {
-      for (const bool tail : {false, true}) {
-        std::string path;
-        for (const auto* point : line) {
-          const auto value = tail ? point->p99 : point->error;
-          if (!value) continue;
-          path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", at_x(static_cast<double>(point->delay)),
-                              at_y(*value));
-        }
-        if (!path.empty())
-          svg += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\"{}/>\n", path, colour,
-                             tail ? " stroke-dasharray=\"4 3\"" : "");
+    for (const bool tail : {false, true}) {
+      std::string path;
+      for (const auto* point : line) {
+        const auto value = tail ? point->p99 : point->error;
+        if (!value) continue;
+        path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", at_x(static_cast<double>(point->delay)),
+                            at_y(*value));
       }
-      for (const auto* point : line)
-        svg += fmt::format(
-            "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}, {}, {} packets/s of {} B: {:.1f} "
-            "us</title></circle>\n",
-            at_x(static_cast<double>(point->delay)), at_y(*point->error), point->broken.empty() ? colour : "white",
-            engine, format_quantity(Kind::duration, point->delay), point->packets_a_second, point->size,
-            *point->error / 1e3);
+      if (!path.empty())
+        svg += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\"{}/>\n", path, colour,
+                           tail ? " stroke-dasharray=\"4 3\"" : "");
     }
+    for (const auto* point : line)
+      svg += fmt::format(
+          "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\" stroke=\"{}\"><title>{}, {}, {} packets/s of {} B: "
+          "{:.1f} us</title></circle>\n",
+          at_x(static_cast<double>(point->delay)), at_y(*point->error), point->broken.empty() ? colour : "white",
+          colour, engine, format_quantity(Kind::duration, point->delay), point->packets_a_second, point->size,
+          *point->error / 1e3);
     svg += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", kWidth - kRight + 12,
                        kTop + 20 + 20 * static_cast<double>(number), colour, engine);
     ++number;
