@@ -208,7 +208,8 @@ TEST_F(Systems, FioRunsOnTheKernelsNfsAcrossTheWan) {
   // Of the job: numjobs times size, by bs.
   constexpr double kBytes = 2 * 4 * 1024 * 1024;
   constexpr double kBlocks = kBytes / (64 * 1024);
-  lab_->must("router", "degen apply --delay 10ms --for 600s >/tmp/apply.log 2>&1 & sleep 2");
+  lab_->must("router", "degen apply --delay 10ms --for 600s >/tmp/apply.log 2>&1 & " +
+                           wait_until("degen show | grep -q 'held by'"));
   using Pair = std::pair<std::string, std::string>;
   for (const auto& [provider, transport] : {Pair{"rxe", "rdma"}, Pair{"siw", "rdma"}, Pair{"rxe", "tcp"}}) {
     SCOPED_TRACE(provider + " " + transport);
