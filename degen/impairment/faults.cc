@@ -7,27 +7,14 @@
 #include <charconv>
 #include <utility>
 
+#include "degen/impairment/words.hh"
+
 namespace longhaul::degen {
 namespace {
 
 using Word = std::pair<std::string_view, Fault::Kind>;
 constexpr std::array<Word, 4> kWords{Word{"drop", Fault::Kind::drop}, Word{"delay", Fault::Kind::delay},
                                      Word{"swap", Fault::Kind::swap}, Word{"duplicate", Fault::Kind::duplicate}};
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-// Takes the first word off.
-std::string_view take_word(std::string_view& text) {
-  text = trim(text);
-  const auto end = std::min(text.find(' '), text.size());
-  const auto word = text.substr(0, end);
-  text = trim(text.substr(end));
-  return word;
-}
 
 bool read_number(std::string_view text, std::uint32_t& number) {
   const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);

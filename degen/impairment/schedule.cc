@@ -4,21 +4,14 @@
 
 #include <algorithm>
 
+#include "degen/impairment/words.hh"
+
 namespace longhaul::degen {
 namespace {
 
 // As the axes `delay` and `rate`.
 constexpr Nanoseconds kLongestDelay = std::chrono::seconds{10};
 constexpr std::int64_t kFastest = 400'000'000'000;
-
-// Takes the first word off.
-std::string_view take_word(std::string_view& text) {
-  const auto first = std::min(text.find_first_not_of(' '), text.size());
-  text = text.substr(first);
-  const auto word = text.substr(0, std::min(text.find(' '), text.size()));
-  text = text.substr(word.size());
-  return word;
-}
 
 Result<Nanoseconds> read_time(std::string_view word, Nanoseconds longest) {
   const auto time = parse_quantity(Kind::duration, word);

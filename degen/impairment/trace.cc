@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "degen/impairment/plan.hh"
+#include "degen/impairment/words.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -17,12 +18,7 @@ constexpr std::int64_t kDelivered = 1500 + kLinkHeader;  // bytes of an opportun
 constexpr std::int64_t kLongestTrace = kLongestTime.count() / kMillisecond;
 constexpr std::size_t kMostEvents = 100'000'000;
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const auto first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
+constexpr std::string_view kBlank = " \t\r";
 
 // Lines that hold something, with their numbers.
 class Lines {
@@ -32,7 +28,7 @@ class Lines {
     while (!text_.empty()) {
       ++number_;
       const auto end = std::min(text_.find('\n'), text_.size());
-      const auto line = trim(text_.substr(0, end));
+      const auto line = trim(text_.substr(0, end), kBlank);
       text_ = text_.substr(std::min(end + 1, text_.size()));
       if (!line.empty()) return line;
     }
@@ -91,7 +87,7 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> fields;
   for (;;) {
     const auto comma = std::min(line.find(','), line.size());
-    fields.push_back(trim(line.substr(0, comma)));
+    fields.push_back(trim(line.substr(0, comma), kBlank));
     if (comma == line.size()) return fields;
     line = line.substr(comma + 1);
   }

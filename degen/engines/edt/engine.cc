@@ -1,11 +1,10 @@
 #include "degen/engines/edt/engine.hh"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cerrno>
 
 #include "common/log.hh"
+#include "degen/engines/clock.hh"
 #include "degen/engines/tc/kernel_release.hh"
 
 namespace longhaul::degen {
@@ -13,10 +12,9 @@ namespace {
 
 constexpr Hook kHooks[] = {Hook::ingress, Hook::egress};
 
+// As bpf_ktime_get_ns().
 Nanoseconds now() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);  // bpf_ktime_get_ns()
-  return std::chrono::seconds{time.tv_sec} + Nanoseconds{time.tv_nsec};
+  return read_clock(CLOCK_MONOTONIC);
 }
 
 std::string_view name_of(Hook hook) {

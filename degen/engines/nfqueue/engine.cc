@@ -1,7 +1,6 @@
 #include "degen/engines/nfqueue/engine.hh"
 
 #include <net/if.h>
-#include <time.h>
 
 #include <cerrno>
 #include <fstream>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "common/log.hh"
+#include "degen/engines/clock.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -46,9 +46,7 @@ Result<void> NfqueueEngine::apply(const ImpairmentPlan& plan) {
   clear();
   if (plan.empty()) return {};
   // Schedules of both ways begin together.
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  const Nanoseconds begin = std::chrono::seconds{time.tv_sec} + Nanoseconds{time.tv_nsec};
+  const auto begin = read_clock(CLOCK_MONOTONIC);
   try {
     // Listeners first: a rule whose queue nobody holds lets packets pass unimpaired.
     for (const auto& queue : nfqueue::queues_of(plan))

@@ -19,6 +19,7 @@
 
 #include "common/error.hh"
 #include "common/log.hh"
+#include "degen/engines/clock.hh"
 #include "degen/engines/nfqueue/queue_message.hh"
 
 namespace longhaul::degen {
@@ -31,12 +32,6 @@ constexpr std::size_t kMostSent = 32 * 1024;  // at once, but for a packet that 
 constexpr int kReceiveBuffer = 32 << 20;
 // An arrival further away than this from now was stamped by another clock (it was set, or the driver's stamp is off).
 constexpr Nanoseconds kCredible = std::chrono::seconds{2};
-
-Nanoseconds read_clock(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  return std::chrono::seconds{time.tv_sec} + Nanoseconds{time.tv_nsec};
-}
 
 OwnFd netfilter_socket() {
   OwnFd fd{check(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER), "open a netfilter netlink socket")};
