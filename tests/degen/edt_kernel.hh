@@ -1,0 +1,37 @@
+// One link of engine edt: what its program `depart` does in the kernel (programs.bpf.c), with arrays for maps.
+#pragma once
+
+#include <vector>
+
+#include "degen/engines/edt/plan.hh"
+
+namespace longhaul::degen::test {
+
+class EdtKernel {
+ public:
+  explicit EdtKernel(const EdtLink& link, std::uint64_t seed, Nanoseconds begin = {})
+      : terms_(edt::terms_of(link, {}, seed, 0, begin)), moments_(edt::moments_of(link)) {}
+
+  edt_decision arrive(std::uint64_t time, std::uint32_t bytes = 1514, bool ecn_capable = false) {
+    edt_packet packet{
+        .arrival = time, .bytes = bytes, .ecn_capable = ecn_capable ? 1U : 0U, .delay = 0, .loss = 0, .work = 0};
+    if (terms_.delay_only) return edt_delayed(&terms_, &packet);
+    edt_look_up(&terms_, moments_.data(), &packet);
+    auto decision = edt_admit(&terms_, &state_, &packet);
+    if (edt_takes_time(&decision)) {
+      if (decision.work > 0) decision.due = edt_done(&terms_, moments_.data(), decision.work);
+      edt_place(&terms_, &state_, &packet, &decision);
+    }
+    return decision;
+  }
+
+  const edt_terms& terms() const { return terms_; }
+  const edt_state& state() const { return state_; }
+
+ private:
+  edt_terms terms_;
+  std::vector<edt_moment> moments_;
+  edt_state state_{};
+};
+
+}  // namespace longhaul::degen::test
