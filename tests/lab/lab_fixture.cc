@@ -84,7 +84,24 @@ BootedLab::BootedLab(const std::string& topology) : name_(fmt::format("test-{}-{
   inventory_ = boost::json::value_to<std::string>(boost::json::parse(up.out).at("inventory"));
 }
 
+// A failure may have its cause in the guest (a stall, memory that ran out): only its console tells, and that goes with
+// the lab.
+void BootedLab::show_consoles() const {
+  const auto status = longhaul({"lab", "status", "--json"});
+  if (status.code != 0) return;
+  for (const auto& lab : boost::json::parse(status.out).at("labs").as_array()) {
+    if (lab.at("name").as_string() != name_) continue;
+    for (const auto& machine : lab.at("machines").as_array()) {
+      const auto text = read_file(std::string{machine.at("console").as_string()});
+      constexpr std::size_t kShown = 8000;
+      fmt::print("the console of VM {} said last:\n{}\n", std::string{machine.at("name").as_string()},
+                 text.substr(text.size() - std::min(text.size(), kShown)));
+    }
+  }
+}
+
 BootedLab::~BootedLab() {
+  if (::testing::UnitTest::GetInstance()->Failed()) show_consoles();
   const auto down = longhaul({"lab", "down", "--name", name_});
   if (down.code != 0) ADD_FAILURE() << "lab down: " << down.err;
 }

@@ -51,6 +51,8 @@ class BootedLab {
   void install(const std::string& node, const std::string& program) const;
 
  private:
+  void show_consoles() const;
+
   std::string name_;
   std::string inventory_;
 };
