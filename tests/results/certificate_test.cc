@@ -72,6 +72,22 @@ TEST_F(Certificates, SayWhatEachEngineKept) {
   EXPECT_THAT(to_text(certificate), HasSubstr("netem: delays 1ms to 100ms, rates 10Mbit/s to 10Mbit/s"));
 }
 
+// What the path itself cannot carry is no engine's fault: cells of which nothing is asked stand beside the engines.
+TEST_F(Certificates, HaveTheRouterByItself) {
+  engines();
+  for (const std::int64_t interval : {100'000, 50'000, 20'000}) {
+    auto& cell = add({{"delay", Value{std::int64_t{0}}}, {"interval", Value{interval}}});
+    if (interval == 20'000) spoil(cell, "loss");
+  }
+  const auto certificate = made();
+  ASSERT_EQ(certificate.engines.size(), 3u);
+  EXPECT_EQ(certificate.engines.at("none").size(), 3u);
+  EXPECT_EQ(range_of(certificate.engines.at("none")).packets_a_second, 20'000);
+  EXPECT_THAT(to_text(certificate), HasSubstr("the router by itself: delays none; up to 20000 packets/s"));
+  EXPECT_EQ(range_of(certificate.engines.at("netem")).packets_a_second, 1000);
+  EXPECT_EQ(outside(certificate, {{"delay", Value{std::int64_t{0}}}}), "");
+}
+
 TEST_F(Certificates, SayUpToHowManyPacketsASecond) {
   for (const std::int64_t interval : {100'000, 50'000, 20'000, 10'000})
     for (const auto delay : {1 * kMs, 100 * kMs}) {
@@ -134,6 +150,20 @@ TEST_F(Certificates, AreDrawnWithALineForEachEngine) {
   EXPECT_THAT(svg, HasSubstr(">edt</text>"));
   EXPECT_THAT(svg, HasSubstr(">netem</text>"));
   EXPECT_THAT(svg, HasSubstr("<title>edt, 5ms, 1000 packets/s of 64 B: 2.0 us</title>"));
+}
+
+// Names come from results.db, which may be a stranger's.
+TEST_F(Certificates, AreDrawnWithoutMarkupOfOthers) {
+  engines();
+  auto certificate = made();
+  auto engine = certificate.engines.extract("edt");
+  engine.key() = "</text><script>alert(1)</script>";
+  certificate.engines.insert(std::move(engine));
+  certificate.clock = "<img src=x>";
+  const auto svg = to_svg(certificate);
+  EXPECT_THAT(svg, Not(HasSubstr("<script")));
+  EXPECT_THAT(svg, Not(HasSubstr("<img")));
+  EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
 }
 
 }  // namespace

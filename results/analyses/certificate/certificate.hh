@@ -47,12 +47,12 @@ struct CertifiedRange {
 struct Certificate {
   int schema = 1;
   std::string campaign;
-  std::string version;                         ///< of longhaul
-  std::string clock;                           ///< host or virtual
-  bool emulated = false;                       ///< a processor that QEMU emulates
-  std::int64_t measured = 0;                   ///< CLOCK_REALTIME ns at the campaign's end
-  std::map<std::string, std::string> kernels;  ///< by node
-  std::map<std::string, std::vector<CertifiedPoint>> engines;
+  std::string version;                                         ///< of longhaul
+  std::string clock;                                           ///< host or virtual
+  bool emulated = false;                                       ///< a processor that QEMU emulates
+  std::int64_t measured = 0;                                   ///< CLOCK_REALTIME ns at the campaign's end
+  std::map<std::string, std::string> kernels;                  ///< by node
+  std::map<std::string, std::vector<CertifiedPoint>> engines;  ///< and "none": the router by itself
 };
 BOOST_DESCRIBE_STRUCT(Certificate, (), (schema, campaign, version, clock, emulated, measured, kernels, engines))
 
