@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/result.hh"
+#include "degen/impairment/lack.hh"
 #include "degen/impairment/plan.hh"
 
 namespace longhaul::degen {
@@ -52,11 +53,15 @@ class Engine {
 
   virtual Counters counters(Way way) = 0;
 
+  /// What it needs and cannot have here: by trying, without a trace. Throws std::system_error.
+  virtual std::vector<Lack> lacks() { return {}; }
+
   /// What is random follows from the plan's seed; false: from the kernel's random numbers.
   virtual bool draws_by_seed() const { return true; }
 
-  /// An engine whose objects impair only while somebody renews their lease does so here. Returns after what time it is
-  /// to be called again; empty: not at all. May throw std::system_error.
+  /// An engine whose objects need somebody as time goes on (a lease to be renewed, the next step of a schedule) does so
+  /// here. Returns after what time it is to be called again; empty: not at all. May throw: the impairment is then
+  /// cleared.
   virtual std::optional<Nanoseconds> renew() { return {}; }
 
   /// Removes what an earlier process left on these interfaces. One that makes trouble keeps none of the others.

@@ -12,13 +12,6 @@ std::int64_t packets(BitRate rate, Nanoseconds time, std::int64_t mtu) {
   return (bytes_in_flight(rate, time).count + mtu - 1) / mtu;
 }
 
-BitRate fastest(const Direction& direction) {
-  auto rate = direction.rate;
-  for (const auto& change : direction.schedule.changes)
-    if (change.rate) rate = std::max(rate, change.rate->rate);
-  return rate;
-}
-
 // One way's draws do not depend on whether anything is asked of the other one.
 std::uint64_t seed_of(const Seed& seed, Way way, std::size_t position) {
   return degen_mix(std::uint64_t{seed.value} << 32 | (way == Way::back ? 1U << 16 : 0U) | (position + 1));
@@ -64,6 +57,13 @@ std::uint32_t kernel_probability(Ppm share) {
 Nanoseconds time_on_link(std::int64_t bytes, BitRate rate) {
   return Nanoseconds{
       static_cast<std::int64_t>(static_cast<double>(bytes) * 8e9 / static_cast<double>(rate.bits_per_second))};
+}
+
+BitRate fastest(const Direction& direction) {
+  auto rate = direction.rate;
+  for (const auto& change : direction.schedule.changes)
+    if (change.rate) rate = std::max(rate, change.rate->rate);
+  return rate;
 }
 
 std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, std::int64_t mtu) {

@@ -93,6 +93,9 @@ ImpairmentPlan make_plan(const Impairment& impairment, std::string engine, const
 /// trip. An unlimited rate counts as kAssumedRate.
 std::uint32_t queue_limit(const Direction& direction, Nanoseconds round_trip, std::int64_t mtu);
 
+/// The direction's rate, or the highest that its schedule has; 0: unlimited.
+BitRate fastest(const Direction& direction);
+
 /// Bytes of a queue of stated length and of the packet on the link; 0: none was stated.
 std::int64_t queue_room(const Direction& direction, std::int64_t mtu);
 

@@ -39,6 +39,15 @@ Timeline::Position Timeline::position(Nanoseconds time) const {
   return {.moment = static_cast<std::size_t>(after - moments_.begin()) - 1, .in = in};
 }
 
+Span Timeline::span(Nanoseconds time) const {
+  const auto [moment, in] = position(time);
+  const auto end = end_of(moment);
+  const auto from = std::max(time, begin_) - (in - moments_[moment].at);
+  return {.moment = moments_[moment],
+          .from = from,
+          .to = end == Nanoseconds::max() ? end : from + (end - moments_[moment].at)};
+}
+
 Nanoseconds Timeline::end_of(std::size_t moment) const {
   if (moment + 1 < moments_.size()) return moments_[moment + 1].at;
   return repeat_.count() > 0 ? repeat_ : Nanoseconds::max();

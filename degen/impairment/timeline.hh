@@ -17,12 +17,21 @@ struct Moment {
   bool operator==(const Moment&) const = default;
 };
 
+/// A moment, and the time for which it holds.
+struct Span {
+  const Moment& moment;
+  Nanoseconds from{0};
+  Nanoseconds to{0};  ///< Nanoseconds::max(): for ever
+};
+
 class Timeline {
  public:
   /// `begin`: when the schedule begins, on the clock of all times here.
   Timeline(const Direction& direction, Nanoseconds begin);
 
   const Moment& at(Nanoseconds time) const { return moments_[position(time).moment]; }
+  /// What holds then. Before the schedule begins its first moment does.
+  Span span(Nanoseconds time) const;
 
   /// When so many bytes are off the link that begins with them at `start`.
   Nanoseconds off_link(Nanoseconds start, std::int64_t bytes) const;
@@ -31,6 +40,8 @@ class Timeline {
   double sent(Nanoseconds from, Nanoseconds to) const;
 
   const std::vector<Moment>& moments() const { return moments_; }
+  /// When this moment ends, since the schedule began; Nanoseconds::max(): never.
+  Nanoseconds end_of(std::size_t moment) const;
 
  private:
   struct Position {
@@ -38,8 +49,6 @@ class Timeline {
     Nanoseconds in{0};  // since the schedule began, or began anew
   };
   Position position(Nanoseconds time) const;
-  /// When the moment ends, since the schedule began; Nanoseconds::max(): never.
-  Nanoseconds end_of(std::size_t moment) const;
   /// The moment that follows, from its begin.
   Position next(const Position& position) const;
 

@@ -229,6 +229,40 @@ TEST(Conformance, TheEnginesSayTheSame) {
   }
 }
 
+// The same where the path changes, but that one reckons with fractions of bits and the other with whole nanoseconds: in
+// rates by which a packet takes a whole number of them, or who finds a queue just full would differ after a while.
+TEST(Conformance, TheEnginesPlayAScheduleTheSame) {
+  const std::vector<std::pair<Direction, std::string>> asked{
+      {{.delay = 5ms}, "10ms delay 1ms, 20ms delay 30ms loss 5%, repeat 30ms"},
+      {{.delay = 5ms, .keep_order = false}, "10ms delay 1ms, 20ms delay 30ms, repeat 30ms"},
+      {{.delay = 5ms, .jitter = 1ms, .loss = {20'000}}, "10ms delay 20ms loss 0, repeat 25ms"},
+      {{.delay = 5ms, .rate = {100'000'000}, .queue = 20}, "10ms down, 20ms rate 200Mbit/s, repeat 30ms"},
+      {{.delay = 5ms, .rate = {100'000'000}, .queue = 500},
+       "10ms rate 1Mbit/s, 20ms rate 1Gbit/s, 30ms rate 3Mbit/s delay 1ms"},
+      {{.delay = 5ms, .rate = {10'000'000}, .queue = 200}, "0 down, 7ms rate 20kbit/s, 300ms rate 1Gbit/s, repeat 1s"},
+      {{.delay = 5ms,
+        .ge = {.enter = {20'000}, .leave = {100'000}, .loss_bad = {600'000}, .loss_good = {5'000}},
+        .rate = {20'000'000},
+        .queue = 20,
+        .reorder = {10'000}},
+       "10ms delay 1ms, 20ms down, 40ms delay 9ms rate 30280kbit/s, repeat 100ms"}};
+  for (auto [direction, schedule] : asked) {
+    direction.schedule = parse_schedule(schedule).value();
+    const auto packets = arrivals(4000, 121'120ns, 1514, true);
+    const auto first = deciders()[0].decide(direction, 1, packets);
+    const auto second = deciders()[1].decide(direction, 1, packets);
+    int passed = 0;
+    for (std::size_t i = 0; i < packets.size(); ++i) {
+      ASSERT_EQ(first[i].passed, second[i].passed) << schedule << ": packet " << i;
+      ASSERT_EQ(first[i].marked, second[i].marked) << schedule << ": packet " << i;
+      EXPECT_NEAR(static_cast<double>(first[i].held.count()), static_cast<double>(second[i].held.count()), 500)
+          << schedule << ": packet " << i;
+      passed += first[i].passed ? 1 : 0;
+    }
+    EXPECT_GT(passed, 40) << schedule;
+  }
+}
+
 // What the table in docs/degen.md says of each engine.
 TEST(Conformance, RefusalsAreThoseOfTheTable) {
   const auto able = [](const Parameters& parameters) {
@@ -246,6 +280,13 @@ TEST(Conformance, RefusalsAreThoseOfTheTable) {
   EXPECT_THAT(able({{"corrupt", 10}}), ElementsAre("netem", "nfqueue"));
   EXPECT_THAT(able({{"duplicate", 10}}), ElementsAre("netem"));
   EXPECT_THAT(able({{"faults", "drop 3"}}), ElementsAre("nfqueue"));
+  EXPECT_THAT(able({{"schedule", "1s delay 20ms, repeat 2s"}}), ElementsAre("netem", "nfqueue", "edt"));
+  EXPECT_THAT(able({{"schedule", "1ms delay 20ms, repeat 2ms"}}), ElementsAre("nfqueue", "edt"));
+  EXPECT_THAT(able({{"rate", 1'000'000}, {"schedule", "1s down, 2s rate 1Mbit/s, repeat 3s"}}),
+              ElementsAre("nfqueue", "edt"));
+  EXPECT_THAT(able({{"rate", 1'000'000}, {"schedule", "1s rate 20Gbit/s, repeat 3s"}}),
+              ElementsAre("netem", "nfqueue"));
+  EXPECT_THAT(able({{"rate", 1'000'000}, {"schedule", "1s down, 5000s rate 1Mbit/s"}}), ElementsAre("nfqueue"));
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "degen/engines/edt/plan.hh"
 #include "degen/engines/nfqueue/plan.hh"
 #include "degen/engines/nfqueue/scheduler.hh"
+#include "tests/degen/edt_kernel.hh"
 
 namespace longhaul::degen::test {
 namespace {
@@ -18,13 +18,11 @@ ImpairmentPlan plan_of(const Direction& direction, const std::string& engine, st
 
 std::vector<Outcome> by_edt(const Direction& direction, std::uint32_t seed, const std::vector<Arrival>& packets) {
   const auto link = edt::links_of(plan_of(direction, "edt", seed)).at(0);
-  const auto terms = edt::terms_of(link, {}, link.seed);
-  edt_state state{};
+  EdtKernel kernel{link, link.seed, kStart};
   std::vector<Outcome> outcomes;
   for (const auto& arrival : packets) {
     const auto time = static_cast<std::uint64_t>((kStart + arrival.time).count());
-    const edt_packet packet{.arrival = time, .bytes = arrival.bytes, .ecn_capable = arrival.ecn_capable ? 1U : 0U};
-    const auto decision = edt_decide(&terms, &state, &packet);
+    const auto decision = kernel.arrive(time, arrival.bytes, arrival.ecn_capable);
     Outcome outcome{.passed = decision.fate == EDT_PASS, .flip = {}};
     if (outcome.passed) outcome.held = Nanoseconds{static_cast<std::int64_t>(decision.due - time)};
     outcome.marked = outcome.passed && decision.mark != 0;
@@ -35,7 +33,7 @@ std::vector<Outcome> by_edt(const Direction& direction, std::uint32_t seed, cons
 
 std::vector<Outcome> by_nfqueue(const Direction& direction, std::uint32_t seed, const std::vector<Arrival>& packets) {
   const auto queue = nfqueue::queues_of(plan_of(direction, "nfqueue", seed)).at(0);
-  Scheduler scheduler{queue.direction, queue.limit, queue.seed, queue.patience};
+  Scheduler scheduler{queue.direction, queue.limit, queue.seed, queue.patience, {.begin = kStart, .room = queue.room}};
   std::vector<Outcome> outcomes(packets.size());
   std::vector<bool> waits(packets.size());
   std::uint32_t first = 0;  // none before it waits

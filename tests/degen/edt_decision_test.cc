@@ -11,6 +11,7 @@
 #include "degen/engines/edt/plan.hh"
 #include "degen/engines/nfqueue/scheduler.hh"
 #include "degen/impairment/distribution.hh"
+#include "tests/degen/edt_kernel.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -26,15 +27,9 @@ EdtLink link_for(const Direction& direction) {
   return edt::links_of(make_plan(impairment, "edt", sides, {})).at(0);
 }
 
-// One link of the router: what edt_link is in the kernel.
-class Link {
+class Link : public test::EdtKernel {
  public:
-  explicit Link(const Direction& direction, std::uint64_t seed = 7)
-      : terms_(edt::terms_of(link_for(direction), {}, seed)) {}
-  edt_decision arrive(std::uint64_t time, std::uint32_t bytes = 1514, bool ecn_capable = false) {
-    const edt_packet packet{.arrival = time, .bytes = bytes, .ecn_capable = ecn_capable ? 1U : 0U};
-    return edt_decide(&terms_, &state_, &packet);
-  }
+  explicit Link(const Direction& direction, std::uint64_t seed = 7) : EdtKernel(link_for(direction), seed) {}
   /// As many packets, so far apart; when each leaves, by number. Those that are lost are missing.
   std::map<int, std::uint64_t> send(int count, std::uint64_t apart, std::uint32_t bytes = 1514) {
     std::map<int, std::uint64_t> due;
@@ -44,12 +39,6 @@ class Link {
     }
     return due;
   }
-  edt_terms& terms() { return terms_; }
-  const edt_state& state() const { return state_; }
-
- private:
-  edt_terms terms_;
-  edt_state state_{};
 };
 
 TEST(EdtDecision, ADelayCountsFromThePacketsArrivalAndNeedsNoState) {
@@ -268,6 +257,43 @@ TEST(EdtDecision, DrawsAreUniform) {
       }
     }
     for (const auto sum : sums) EXPECT_LT(sum, 381) << "purpose " << which;
+  }
+}
+
+// By each order, whatever is between; the last one before which nothing was done is the one that does it.
+TEST(EdtDecision, TheMomentOfATimeOrOfWorkIsFound) {
+  for (const int count : {1, 2, 3, 7, 8, 100, 8192}) {
+    Direction direction{.delay = 1ms, .rate = {8'000'000}};
+    for (int i = 1; i < count; ++i)
+      direction.schedule.changes.push_back(
+          {.at = i * 1ms, .delay = i * 1ns, .loss = {}, .rate = LinkRate{.rate = {8'000'000}, .down = i % 3 == 1}});
+    if (count == 1) direction.schedule.changes.push_back({.at = 0ms, .delay = 0ns, .loss = {}, .rate = {}});
+    const auto link = link_for(direction);
+    const auto terms = edt::terms_of(link, {}, 1);
+    const auto moments = edt::moments_of(link);
+    ASSERT_EQ(terms.moments, static_cast<std::uint32_t>(count));
+    const auto found = [&](edt_order order, std::uint64_t value) {
+      return edt_find(&terms, moments.data(), order, value) - moments.data();
+    };
+    for (std::int64_t i = 0; i < count; ++i) {
+      EXPECT_EQ(found(EDT_BY_TIME, moments[static_cast<std::size_t>(i)].at), i);
+      EXPECT_EQ(found(EDT_BY_TIME, moments[static_cast<std::size_t>(i)].at + 999'999), i);
+      // What a link that is down has done, its successor has done too.
+      EXPECT_EQ(found(EDT_BY_WORK, moments[static_cast<std::size_t>(i)].work),
+                i + (i % 3 == 1 && i + 1 < count ? 1 : 0));
+    }
+    EXPECT_EQ(found(EDT_BY_TIME, kStart * 86'400), count - 1);
+  }
+}
+
+TEST(EdtDecision, WorkAndTimeAreEachOthersReverse) {
+  for (const std::uint64_t rate : {1ULL, 20'000ULL, 12'345'678ULL, 1'000'000'000ULL, EDT_FASTEST}) {
+    for (const std::uint64_t time :
+         {0ULL, 1ULL, 999ULL, 1'000'000ULL, 999'999'999ULL, 1'000'000'001ULL, 86'400'000'000'000ULL}) {
+      const auto back = edt_time_of(rate, edt_work_of(rate, time));
+      EXPECT_LE(back, time) << rate;
+      EXPECT_LE(time - back, 1 + EDT_NS_PER_SECOND / EDT_WORK_PER_BIT / rate) << rate << " bit/s " << time;
+    }
   }
 }
 

@@ -150,6 +150,34 @@ TEST(ImpairmentPlan, JitterThatKeepsOrderNeedsARateInNetem) {
   EXPECT_EQ(qdiscs_of({{"delay", 10'000}})[0].rate, 0u);
 }
 
+TEST(ImpairmentPlan, NetemPlaysAScheduleByItsSteps) {
+  const auto plan = plan_of({{"delay", 5'000'000},
+                             {"rate", 8'000'000},
+                             {"schedule", "1s delay 20ms loss 50%, 2s rate 80Mbit/s, repeat 3s"},
+                             {"schedule_back", "500ms delay 1ms"}});
+  const auto at = [&](Nanoseconds since) { return netem::qdiscs_of(plan, true, since)[0]; };
+  EXPECT_EQ(at(0s).latency, 5ms);
+  EXPECT_EQ(at(0s).loss, 0u);
+  EXPECT_EQ(at(1s).latency, 20ms);
+  EXPECT_EQ(at(1s).loss, 0x80000000u);
+  EXPECT_EQ(at(1s).rate, 1'000'000u);
+  EXPECT_EQ(at(2500ms).rate, 10'000'000u);
+  EXPECT_EQ(at(3s).latency, 5ms);
+  // Draws begin anew with each step, and so they are others; within one they are the same.
+  EXPECT_EQ(at(1s).seed, at(1999ms).seed);
+  EXPECT_NE(at(1s).seed, at(4s).seed);
+  EXPECT_EQ(netem::next_change(plan, 0s), 500ms) << "of the way back";
+  EXPECT_EQ(netem::next_change(plan, 500ms), 1s);
+  EXPECT_EQ(netem::next_change(plan, 2s), 3s);
+  EXPECT_EQ(netem::next_change(plan_of({{"schedule", "1s delay 20ms"}}), 1s), std::nullopt);
+  EXPECT_EQ(netem::next_change(plan_of({{"delay", 1'000}}), 0s), std::nullopt);
+}
+
+TEST(ImpairmentPlan, AShorterDelayThatKeepsOrderNeedsARateInNetem) {
+  EXPECT_GT(qdiscs_of({{"schedule", "1s delay 20ms, 2s delay 1ms"}})[0].rate, 10'000'000'000u);
+  EXPECT_EQ(qdiscs_of({{"schedule", "1s delay 20ms, 2s delay 1ms"}, {"jitter_order", "free"}})[0].rate, 0u);
+}
+
 TEST(ImpairmentPlan, BurstsOfLossesKeepTheirMean) {
   const auto bursts = loss_model({.loss = {100'000}, .loss_burst = 4});
   ASSERT_TRUE(bursts);
@@ -267,6 +295,28 @@ TEST(ImpairmentPlan, FqHoldsWhatIsAskedOfEdt) {
   const auto free = links_of({{"delay", 5'000'000}, {"jitter", 1'000'000}, {"jitter_order", "free"}})[0];
   EXPECT_EQ(free.fq.buckets_log, 16u);
   EXPECT_FALSE(edt::terms_of(free, {}, 1).keep_order);
+}
+
+// A packet that comes as the link goes down behind a full queue is held the longest: fq must not take that for a
+// mistake.
+TEST(ImpairmentPlan, FqHoldsWhatASchedulesLinkHoldsBack) {
+  const auto plan = plan_of(
+      {{"delay", 5'000'000}, {"rate", 8'000'000}, {"queue", 99}, {"schedule", "1s down, 21s rate 8Mbit/s, repeat 30s"}},
+      "edt");
+  const auto link = edt::links_of(plan)[0];
+  EXPECT_EQ(link.room, 100 * 1514);
+  // 20 s, what is left of the queue then, delay and a second.
+  EXPECT_GE(link.fq.horizon, 21'156'000u);
+  EXPECT_LE(link.fq.horizon, 21'400'000u);
+  const auto terms = edt::terms_of(link, {}, 1, 0, 7s);
+  EXPECT_EQ(terms.begin, 7'000'000'000u);
+  EXPECT_EQ(terms.repeat, 30'000'000'000u);
+  EXPECT_EQ(terms.work, 80'000'000ULL * EDT_WORK_PER_BIT);
+  EXPECT_EQ(terms.moments, 3u);
+  EXPECT_EQ(terms.places, 4u);
+  EXPECT_EQ(edt::moments_of(link).size(), 4u);
+  EXPECT_FALSE(terms.delay_only);
+  EXPECT_TRUE(edt::moments_of(edt::links_of(plan_of({{"delay", 1'000}}, "edt"))[0]).empty());
 }
 
 TEST(ImpairmentPlan, EdtNeedsAKernelThatKeepsDeliveryTimes) {

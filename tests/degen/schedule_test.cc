@@ -92,14 +92,20 @@ TEST(Schedule, IsAnAxisOfEachWay) {
   EXPECT_EQ(make_impairment(to_parameters(*one)), *one);
 }
 
-TEST(Schedule, IsPlayedByTheEngineThatKnowsTimes) {
-  const auto asked = make_impairment({{"schedule", Value{"2s delay 30ms"}}});
-  ASSERT_TRUE(asked);
-  EXPECT_THAT(check_engine(*asked, "netem").error().message, HasSubstr("use engine nfqueue"));
-  EXPECT_THAT(check_engine(*asked, "edt").error().message, HasSubstr("use engine nfqueue"));
-  const auto chosen = choose_engine(*asked, {});
-  ASSERT_TRUE(chosen) << chosen.error().message;
-  EXPECT_EQ(chosen->engine, "nfqueue");
+TEST(Schedule, IsPlayedByTheBestEngineThatCan) {
+  const auto chosen = [](const char* schedule) {
+    const auto asked = make_impairment({{"rate", Value{1'000'000}}, {"schedule", Value{schedule}}});
+    return choose_engine(asked.value(), {}).value().engine;
+  };
+  EXPECT_EQ(chosen("2s delay 30ms"), "edt");
+  EXPECT_EQ(chosen("2s rate 20Gbit/s"), "netem") << "too fast for edt";
+  EXPECT_EQ(chosen("2s down, 5000s rate 20Gbit/s"), "nfqueue") << "no engine of the kernel's can wait";
+  const auto refused = [](const char* schedule) {
+    const auto asked = make_impairment({{"rate", Value{1'000'000}}, {"schedule", Value{schedule}}});
+    return check_engine(asked.value(), "netem").error().message;
+  };
+  EXPECT_THAT(refused("2s down, 3s rate 1Mbit/s"), HasSubstr("it holds none until a link is up"));
+  EXPECT_THAT(refused("2ms delay 1ms, 3ms delay 2ms"), HasSubstr("2ms apart: engine netem is changed by degen itself"));
 }
 
 TEST(Schedule, TheQueueIsSizedByTheFastestRateAndTheLongestDelay) {

@@ -30,6 +30,23 @@ TEST(Timeline, SaysWhatHoldsAtATime) {
   EXPECT_EQ(line.at(100s + 5000s + 4s).delay, 1ms);
 }
 
+TEST(Timeline, SaysForHowLongItHolds) {
+  const Timeline line{direction("2s delay 30ms, 4s delay 1ms, repeat 5s"), 100s};
+  const auto expect = [&](Nanoseconds time, Nanoseconds delay, Nanoseconds from, Nanoseconds to) {
+    const auto span = line.span(time);
+    EXPECT_EQ(span.moment.delay, delay);
+    EXPECT_EQ(span.from, from);
+    EXPECT_EQ(span.to, to);
+  };
+  expect(0s, 5ms, 100s, 102s);
+  expect(103s, 30ms, 102s, 104s);
+  expect(104s, 1ms, 104s, 105s);
+  expect(5106s, 5ms, 5105s, 5107s);
+  const Timeline once{direction("2s delay 30ms"), 0s};
+  EXPECT_EQ(once.span(9s).from, 2s);
+  EXPECT_EQ(once.span(9s).to, Nanoseconds::max());
+}
+
 TEST(Timeline, WithoutARepeatTheLastStays) {
   const Timeline line{direction("2s delay 30ms"), 0s};
   EXPECT_EQ(line.at(3600s).delay, 30ms);

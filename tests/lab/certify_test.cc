@@ -68,8 +68,8 @@ TEST(Certify, ACampaignLeavesOutWhatTheEnginesDidNotKeep) {
 constexpr const char* kChanging = R"(name: changing
 workload: packets
 series: [{transport: tcp, rival: rxe}]
-axes: {schedule: [none, "300ms delay 25ms, repeat 600ms"]}
-fixed: {engine: nfqueue, delay: 5ms, schedule_back: none, interval: 1ms, duration: 1200ms}
+axes: {engine: [edt, nfqueue, netem], schedule: [none, "300ms delay 25ms, repeat 600ms"]}
+fixed: {delay: 5ms, schedule_back: none, interval: 1ms, duration: 1200ms}
 repeat: {min: 1, max: 1}
 )";
 
@@ -81,10 +81,12 @@ TEST(Certify, AScheduleIsAnAxisOfCampaigns) {
   ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
   std::vector<double> spreads;
   for (const auto& row : read_csv(out / "cells.csv", "spread")) spreads.push_back(std::stod(row.at("median")));
-  ASSERT_EQ(spreads.size(), 2U);
+  ASSERT_EQ(spreads.size(), 6U);
   std::sort(spreads.begin(), spreads.end());
-  EXPECT_LT(spreads[0], 1'000) << "one delay (us)";
-  EXPECT_NEAR(spreads[1], 20'000, 1'000) << "half of the packets 20 ms later (us)";
+  for (const auto engine : {0U, 1U, 2U}) {
+    EXPECT_LT(spreads[engine], 1'000) << "one delay (us)";
+    EXPECT_NEAR(spreads[3 + engine], 20'000, 1'000) << "half of the packets 20 ms later (us)";
+  }
 }
 
 }  // namespace

@@ -14,6 +14,10 @@
 #define EDT_TABLE_SCALE 8192  // a value of this is one jitter
 #define EDT_MOST_ORIGINS 32   // kMaxInterfaces of degen/impairment/plan.hh
 #define EDT_NS_PER_SECOND 1000000000ULL
+#define EDT_WORK_PER_BIT 1024       // units of what a link sends: at 20 kbit/s one of them takes 50 ns
+#define EDT_FASTEST 10000000000ULL  // bit/s of a link whose rate changes: products of 64 bits hold no more
+#define EDT_FIND_STEPS 14           // 2^14 > kMostChanges of degen/impairment/schedule.hh
+#define EDT_NEVER (1ULL << 62)
 
 // What is asked of the packets that leave by one interface. Written once, before the program is attached.
 struct edt_terms {
@@ -32,15 +36,30 @@ struct edt_terms {
   __u32 delay_only;                // nothing but the delay is asked: no state is needed, so no lock
   __u32 flow;                      // of fq, an even number: for packets in order
   __u32 ecn;                       // what would be lost is marked where it can be
+  __u32 moments;                   // of the schedule; 0: what is here holds at all times
+  __u32 places;                    // for them, a power of two: those behind the last begin at EDT_NEVER
+  __u64 begin;                     // of the schedule
+  __u64 repeat;                    // it begins anew after so long; 0: never
+  __u64 work;                      // that a busy link does until then
+  __u64 room;                      // in place of patience where there are moments: work that may wait; 0: any
   __u32 origins;                   // of the next
   __u32 origin[EDT_MOST_ORIGINS];  // interfaces by which the packets came in, by index
   __s16 table[EDT_TABLE_SIZE];
 };
 
+// What holds from a time on until the next moment. The first is at 0.
+struct edt_moment {
+  __u64 at;    // since the schedule began
+  __u64 work;  // that a busy link has done by then, since the schedule began, in units of 1 / EDT_WORK_PER_BIT
+  __u64 delay;
+  __u64 loss;
+  __u64 rate;  // bit/s; 0: the link is down. Unused where terms have no rate
+};
+
 // What packets leave behind for those after them. Zero at the start.
 struct edt_state {
   __u64 packets;
-  __u64 link_free;  // when the link has sent all that wait for it
+  __u64 link_free;  // when the link has sent all that wait for it; where there are moments: the work done by then
   __u64 last_due;
   __u64 lost;        // asked losses
   __u64 marked;      // that would have been lost
@@ -57,19 +76,25 @@ struct edt_link {
 
 enum edt_fate { EDT_PASS, EDT_LOSE, EDT_OVERFLOW };
 
-// Both of 64 bits throughout: on the kernel's stack a smaller part of what was written whole cannot be written again
+// All of 64 bits throughout: on the kernel's stack a smaller part of what was written whole cannot be written again
 // without CAP_PERFMON.
 struct edt_packet {
   __u64 arrival;
   __u64 bytes;        // on the link; matters with a rate only
   __u64 ecn_capable;  // its sender knows marks; matters with losses only
+  __u64 delay;        // what holds when it arrives
+  __u64 loss;
+  __u64 work;  // that a busy link has done by then; matters where there are moments
 };
 
 struct edt_decision {
   __u64 due;
   __u64 fate;  // enum edt_fate
   __u64 flow;
-  __u64 mark;  // congestion experienced
+  __u64 mark;     // congestion experienced
+  __u64 at_once;  // it skips link and delay
+  __u64 number;   // of the packet
+  __u64 work;     // that the link has done when it has sent the packet, where there are moments
 };
 
 // fq lets no packet of a flow go before one that it has put off already, so who overtakes needs a flow of its own:
@@ -78,18 +103,104 @@ struct edt_decision {
 #define EDT_FLOW_AT_ONCE 1
 #define EDT_FLOW_MASK 0x1ffff  // fq's orphan_mask
 
+// Where this lies in the kernel's map, or in a test's array. Null: there is none such.
+#ifdef __bpf__
+#define EDT_MOMENT(moments, index) bpf_map_lookup_elem(moments, &(index))
+typedef void edt_moments;
+#else
+#define EDT_MOMENT(moments, index) (&(moments)[index])
+typedef const struct edt_moment edt_moments;
+#endif
+
+// Which of two orders moments are looked for by.
+enum edt_order { EDT_BY_TIME, EDT_BY_WORK };
+
+// The last moment that begins at this time or before, or before which no more than this work is done. `moments`: in the
+// kernel a map. Without a branch on what it finds, for the kernel (without CAP_PERFMON) follows each way through a loop
+// on its own.
+DEGEN_INLINE const struct edt_moment* edt_find(const struct edt_terms* terms, edt_moments* moments,
+                                               enum edt_order order, __u64 value) {
+  const struct edt_moment* moment;
+  __u32 place = 0, half = terms->places / 2, step;
+  for (step = 0; step < EDT_FIND_STEPS; ++step) {
+    const __u32 middle = place + half;
+    moment = EDT_MOMENT(moments, middle);
+    if (!moment) return 0;
+    // All ones where it begins later.
+    place += half & (__u32) ~((__s64)(value - (order == EDT_BY_TIME ? moment->at : moment->work)) >> 63);
+    half /= 2;
+  }
+  return EDT_MOMENT(moments, place);
+}
+
+// What a link of this rate does in this time: at most EDT_FASTEST, or the product is too large.
+DEGEN_INLINE __u64 edt_work_of(__u64 rate, __u64 time) {
+  const __u64 part = time % EDT_NS_PER_SECOND * rate;  // in 1 / EDT_NS_PER_SECOND bits
+  return (time / EDT_NS_PER_SECOND * rate + part / EDT_NS_PER_SECOND) * EDT_WORK_PER_BIT +
+         part % EDT_NS_PER_SECOND * EDT_WORK_PER_BIT / EDT_NS_PER_SECOND;
+}
+
+// How long it takes for that, rounded down. `rate` is not 0.
+DEGEN_INLINE __u64 edt_time_of(__u64 rate, __u64 work) {
+  const __u64 whole = rate * EDT_WORK_PER_BIT;
+  __u64 left = work % whole * 1000;  // by thousandths, or the product is too large
+  __u64 time = work / whole * EDT_NS_PER_SECOND + left / whole * 1000000;
+  left = left % whole * 1000;
+  time += left / whole * 1000;
+  left = left % whole * 1000;
+  return time + left / whole;
+}
+
+// What holds when a packet arrives. False: a part of the schedule is missing.
+DEGEN_INLINE int edt_look_up(const struct edt_terms* terms, edt_moments* moments, struct edt_packet* packet) {
+  const struct edt_moment* moment;
+  __u64 in, before = 0;
+  if (terms->moments == 0) {
+    packet->delay = terms->delay;
+    packet->loss = terms->loss;
+    return 1;
+  }
+  in = packet->arrival > terms->begin ? packet->arrival - terms->begin : 0;
+  if (terms->repeat > 0) {
+    before = in / terms->repeat * terms->work;
+    in %= terms->repeat;
+  }
+  moment = edt_find(terms, moments, EDT_BY_TIME, in);
+  if (!moment) return 0;
+  packet->delay = moment->delay;
+  packet->loss = moment->loss;
+  packet->work = before + moment->work + edt_work_of(moment->rate, in - moment->at);
+  return 1;
+}
+
+// When a busy link has done this work, which is not 0. 0: a part of the schedule is missing.
+DEGEN_INLINE __u64 edt_done(const struct edt_terms* terms, edt_moments* moments, __u64 work) {
+  const struct edt_moment* moment;
+  __u64 begin = terms->begin;
+  if (terms->repeat > 0) {
+    // What is done just at the end of a round is done in it: the link may be down when the next one begins.
+    const __u64 rounds = (work - 1) / terms->work;
+    begin += rounds * terms->repeat;
+    work -= rounds * terms->work;
+  }
+  moment = edt_find(terms, moments, EDT_BY_WORK, work - 1);
+  if (!moment || moment->rate == 0) return 0;
+  return begin + moment->at + edt_time_of(moment->rate, work - moment->work);
+}
+
 // A packet is lost by the state that it finds; the state changes after it, so that the bad one has a mean length of
 // 1 / leave.
-DEGEN_INLINE int edt_lose(const struct edt_terms* terms, struct edt_state* state, __u64 random) {
+DEGEN_INLINE int edt_lose(const struct edt_terms* terms, struct edt_state* state, __u64 loss, __u64 number,
+                          __u64 random) {
   // Of 64 bits: where they are kept on the stack, only these may lie where a pointer lay (CAP_PERFMON again).
   __u64 enter = terms->enter, leave = terms->leave, loss_bad = terms->loss_bad, loss_good = terms->loss_good;
   int bad;
-  if (leave == 0) return degen_chance(terms->loss, random);
+  if (leave == 0) return degen_chance(loss, random);
   // All four are read, or the compiler makes one read of a pointer that moves, which is for CAP_PERFMON.
   __asm__("" : "+r"(enter), "+r"(leave), "+r"(loss_bad), "+r"(loss_good));
   bad = state->bad != 0;
   if (degen_chance(bad ? leave : enter, random)) state->bad = !bad;
-  return degen_chance(bad ? loss_bad : loss_good, degen_draw(terms->seed, state->packets, DEGEN_LOSS_IN_STATE));
+  return degen_chance(bad ? loss_bad : loss_good, degen_draw(terms->seed, number, DEGEN_LOSS_IN_STATE));
 }
 
 // Where a jittered packet is due: `due` and a draw from the table, at least `earliest`.
@@ -101,19 +212,28 @@ DEGEN_INLINE __u64 edt_jittered(const struct edt_terms* terms, __u64 due, __u64 
   return due < earliest + size ? earliest : due - size;
 }
 
-// Where more than the delay is asked, the caller sees to it that one packet is decided on at a time.
-DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struct edt_state* state,
-                                            const struct edt_packet* packet) {
-  const __u64 arrival = packet->arrival;
-  struct edt_decision decision = {arrival + terms->delay, EDT_PASS, terms->flow, 0};
-  __u64 link_free = 0;
-  __u64 random;
-  if (terms->delay_only) return decision;
+// Where nothing but the delay is asked: no state is needed.
+DEGEN_INLINE struct edt_decision edt_delayed(const struct edt_terms* terms, const struct edt_packet* packet) {
+  const struct edt_decision decision = {packet->arrival + terms->delay, EDT_PASS, terms->flow, 0, 0, 0, 0};
+  return decision;
+}
 
-  random = degen_draw(terms->seed, state->packets, DEGEN_LOSS_AND_REORDER);
-  if (edt_lose(terms, state, random)) {
+// Neither lost nor sent past link and delay.
+DEGEN_INLINE int edt_takes_time(const struct edt_decision* decision) {
+  return decision->fate == EDT_PASS && !decision->at_once;
+}
+
+// The first half: is it lost, is there room for it, what does it leave to those after it. The caller sees to it that
+// one packet is in either half at a time; between them those of other processors may have their turn.
+DEGEN_INLINE struct edt_decision edt_admit(const struct edt_terms* terms, struct edt_state* state,
+                                           const struct edt_packet* packet) {
+  const __u64 arrival = packet->arrival;
+  struct edt_decision decision = {arrival, EDT_PASS, terms->flow, 0, 0, state->packets, 0};
+  const __u64 random = degen_draw(terms->seed, state->packets, DEGEN_LOSS_AND_REORDER);
+  __u64 link_free = 0;
+  state->packets++;
+  if (edt_lose(terms, state, packet->loss, decision.number, random)) {
     if (!terms->ecn || !packet->ecn_capable) {
-      state->packets++;
       state->lost++;
       decision.fate = EDT_LOSE;
       return decision;
@@ -122,10 +242,12 @@ DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struc
   }
   if (terms->rate > 0) {
     // On the link one after the other; then the delay of the distance, for each on its own.
-    link_free =
-        (state->link_free > arrival ? state->link_free : arrival) + packet->bytes * 8 * EDT_NS_PER_SECOND / terms->rate;
-    if (link_free - arrival > terms->patience) {
-      state->packets++;
+    const __u64 now = terms->moments > 0 ? packet->work : arrival;
+    const __u64 longest = terms->moments > 0 ? terms->room : terms->patience;
+    link_free = (state->link_free > now ? state->link_free : now) +
+                (terms->moments > 0 ? packet->bytes * 8 * EDT_WORK_PER_BIT
+                                    : packet->bytes * 8 * EDT_NS_PER_SECOND / terms->rate);
+    if (link_free - now > longest) {
       state->overflowed++;
       decision.fate = EDT_OVERFLOW;
       return decision;
@@ -133,26 +255,33 @@ DEGEN_INLINE struct edt_decision edt_decide(const struct edt_terms* terms, struc
   }
   state->marked += decision.mark;
   if (degen_chance(terms->reorder, random >> 32)) {
-    state->packets++;
-    decision.due = arrival;
+    decision.at_once = 1;
     decision.flow = EDT_FLOW_AT_ONCE;
     return decision;
   }
   if (terms->rate > 0) {
     state->link_free = link_free;
-    decision.due = link_free + terms->delay;
+    if (terms->moments > 0)
+      decision.work = link_free;
+    else
+      decision.due = link_free;
   }
-  if (terms->jitter > 0)
-    decision.due = edt_jittered(terms, decision.due, arrival,
-                                (__u32)degen_draw(terms->seed, state->packets, DEGEN_JITTER_AND_FLIP));
-  if (terms->keep_order) {
-    if (decision.due < state->last_due) decision.due = state->last_due;
-    state->last_due = decision.due;
-  } else {
-    decision.flow = (terms->flow + (__u32)(state->packets << 1)) & EDT_FLOW_MASK;
-  }
-  state->packets++;
   return decision;
+}
+
+// The second half, of a packet that passes and takes its time: `decision->due` is when it is off the link.
+DEGEN_INLINE void edt_place(const struct edt_terms* terms, struct edt_state* state, const struct edt_packet* packet,
+                            struct edt_decision* decision) {
+  decision->due += packet->delay;
+  if (terms->jitter > 0)
+    decision->due = edt_jittered(terms, decision->due, packet->arrival,
+                                 (__u32)degen_draw(terms->seed, decision->number, DEGEN_JITTER_AND_FLIP));
+  if (terms->keep_order) {
+    if (decision->due < state->last_due) decision->due = state->last_due;
+    state->last_due = decision->due;
+  } else {
+    decision->flow = (terms->flow + (__u32)(decision->number << 1)) & EDT_FLOW_MASK;
+  }
 }
 
 #endif

@@ -84,13 +84,15 @@ Result<void> EdtEngine::apply(const ImpairmentPlan& plan) {
   const auto arrivals = edt::arrivals_of(plan);
   std::vector<Applied> next;
   ++generation_;
+  const auto begin = now();  // of the schedules of both ways
   try {
     for (const auto& link : links) {
       std::vector<std::uint32_t> origins;
       for (const auto& origin : link.origins) origins.push_back(static_cast<std::uint32_t>(index_of(origin)));
       until_ = now() + kEdtLease;
-      next.push_back(
-          {.link = link, .programs = EdtPrograms{edt::terms_of(link, origins, link.seed, generation_), until_}});
+      next.push_back({.link = link,
+                      .programs = EdtPrograms{edt::terms_of(link, origins, link.seed, generation_, begin),
+                                              edt::moments_of(link), until_}});
     }
   } catch (const std::system_error& e) {
     clear();

@@ -1,9 +1,11 @@
 #include "degen/engines/edt/plan.hh"
 
 #include <algorithm>
+#include <bit>
 
 #include "degen/engines/kernel.hh"
 #include "degen/impairment/distribution.hh"
+#include "degen/impairment/timeline.hh"
 
 namespace longhaul::degen::edt {
 namespace {
@@ -17,7 +19,36 @@ constexpr std::int64_t kLargest = 65'536;  // bytes of a packet, whatever the in
 constexpr std::uint32_t kFreeFlowsLog = 16;
 
 bool overtaking(const Direction& direction) {
-  return direction.jitter.count() > 0 && !direction.keep_order;
+  return (direction.jitter.count() > 0 || direction.schedule.changes_delay()) && !direction.keep_order;
+}
+
+// Whether the link's bytes are counted by a schedule, be it that only the delay changes.
+bool scheduled_rate(const Direction& direction) {
+  return !direction.schedule.none() && direction.limited();
+}
+
+// As long as a full queue of so many bytes can last where the rate changes, or a little longer: what a packet spends in
+// the moment in which it comes, and then all of them from the next one's begin.
+Nanoseconds longest_wait(const Direction& direction, std::int64_t room) {
+  const Timeline timeline{direction, Nanoseconds{0}};
+  const auto& moments = timeline.moments();
+  Nanoseconds longest{0};
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    const auto& [at, delay, loss, rate] = moments[i];
+    const auto end = timeline.end_of(i);
+    const auto alone = rate.down ? Nanoseconds::max() : time_on_link(room, rate.rate);
+    const auto wait =
+        end == Nanoseconds::max() ? alone : std::min(alone, end - at) + timeline.off_link(end, room) - end;
+    longest = std::max(longest, wait);
+  }
+  return longest;
+}
+
+// Where no length was asked for: what plan.hh gives the link beside the packets that are on the way behind it.
+std::int64_t room_of(const Direction& direction, std::uint32_t limit, std::int64_t mtu) {
+  const auto frame = mtu + kLinkHeader;
+  if (direction.queue > 0) return queue_room(direction, mtu);
+  return std::max(frame * limit - bytes_in_flight(fastest(direction), direction.longest()).count, frame * kMinQueue);
 }
 
 EdtLink link_of(const ImpairmentPlan& plan, const Egress& egress) {
@@ -26,7 +57,12 @@ EdtLink link_of(const ImpairmentPlan& plan, const Egress& egress) {
       .interface = egress.interface, .way = egress.way, .origins = {}, .direction = direction, .seed = egress.seed};
   for (const auto& interface : plan.sides.ingress(egress.way)) link.origins.push_back(interface.name);
   link.fq.limit = egress.limit;
-  if (direction.rate.bits_per_second > 0) {
+  auto longest = direction.longest() + std::chrono::seconds{1};
+  if (scheduled_rate(direction)) {
+    link.room = room_of(direction, egress.limit, plan.mtu(egress));
+    link.fq.limit = places(egress.limit, plan.mtu(egress));
+    longest += longest_wait(direction, link.room);
+  } else if (direction.rate.bits_per_second > 0) {
     // fq's length is no use here: a packet that it drops would have taken its time on the link. So the program drops,
     // by the time that the queue's packets take if they are full; what of smaller ones fits into that time must fit
     // into fq.
@@ -36,8 +72,8 @@ EdtLink link_of(const ImpairmentPlan& plan, const Egress& egress) {
     link.patience = egress.patience.count() > 0 ? egress.patience
                                                 : std::max(whole, time_on_link(frame * kMinQueue, direction.rate));
     link.fq.limit = places(egress.limit, mtu);
+    longest += link.patience;
   }
-  const auto longest = direction.longest() + link.patience + std::chrono::seconds{1};
   link.fq.horizon = static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::microseconds>(longest).count());
   if (overtaking(direction)) link.fq.buckets_log = kFreeFlowsLog;
   return link;
@@ -56,8 +92,20 @@ Result<void> check(const Impairment& impairment) {
           suffix);
     if (!direction.faults.none())
       return refuse("faults{}: engine edt does not number packets; use engine nfqueue", suffix);
-    if (!direction.schedule.none())
-      return refuse("schedule{}: engine edt has one delay, loss and rate; use engine nfqueue", suffix);
+    if (scheduled_rate(direction)) {
+      if (static_cast<std::uint64_t>(fastest(direction).bits_per_second) > EDT_FASTEST)
+        return refuse("schedule{}: engine edt plays rates up to {}; use engine nfqueue", suffix,
+                      format_quantity(Kind::rate, EDT_FASTEST));
+      const auto room =
+          room_of(direction, queue_limit(direction, impairment.forward.longest() + impairment.back.longest(), kLargest),
+                  kLargest);
+      if (longest_wait(direction, room) + direction.longest() > kLongestHeld)
+        return refuse(
+            "schedule{}: what waits for the link may wait for longer than fq, and so engine edt, holds a packet (71 "
+            "minutes); use engine nfqueue",
+            suffix);
+      continue;
+    }
     if (direction.rate.bits_per_second > 0 && direction.rate.bits_per_second < kSlowest.bits_per_second)
       return refuse(
           "rate{}: {} is less than the {} of engine edt: a full queue would last longer than fq holds a packet (71 "
@@ -82,6 +130,19 @@ Footprint footprint(const ImpairmentPlan& plan) {
   return footprint;
 }
 
+void schedule_terms(const EdtLink& link, Nanoseconds begin, edt_terms& terms) {
+  const auto& schedule = link.direction.schedule;
+  const auto moments = moments_of(link);
+  terms.moments = static_cast<std::uint32_t>(Timeline{link.direction, Nanoseconds{0}}.moments().size());
+  terms.places = static_cast<std::uint32_t>(moments.size());
+  terms.begin = static_cast<std::uint64_t>(begin.count());
+  terms.repeat = static_cast<std::uint64_t>(schedule.repeat.count());
+  const auto& last = moments[terms.moments - 1];
+  if (terms.repeat > 0) terms.work = last.work + edt_work_of(last.rate, terms.repeat - last.at);
+  // A byte more: what a link has done is rounded, and a packet that just fits must not be turned away for that.
+  terms.room = static_cast<std::uint64_t>(link.room + 1) * 8 * EDT_WORK_PER_BIT;
+}
+
 }  // namespace
 
 std::vector<EdtLink> links_of(const ImpairmentPlan& plan) {
@@ -99,12 +160,13 @@ std::vector<std::string> arrivals_of(const ImpairmentPlan& plan) {
 }
 
 edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, std::uint64_t seed,
-                   std::uint32_t generation) {
+                   std::uint32_t generation, Nanoseconds begin) {
   const auto& direction = link.direction;
   edt_terms terms{};
+  if (!direction.schedule.none()) schedule_terms(link, begin, terms);
   terms.delay = static_cast<std::uint64_t>(direction.delay.count());
   terms.jitter = static_cast<std::uint64_t>(direction.jitter.count());
-  terms.rate = static_cast<std::uint64_t>(direction.rate.bits_per_second);
+  terms.rate = static_cast<std::uint64_t>(fastest(direction).bits_per_second);
   terms.patience = static_cast<std::uint64_t>(link.patience.count());
   terms.seed = seed;
   if (const auto model = loss_model(direction)) {
@@ -118,13 +180,33 @@ edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, 
   terms.reorder = kernel_probability(direction.reorder);
   terms.keep_order = overtaking(direction) ? 0 : 1;
   terms.delay_only = direction.jitter.count() == 0 && direction.rate.bits_per_second == 0 && !direction.loses() &&
-                     direction.reorder.parts == 0;
+                     direction.reorder.parts == 0 && direction.schedule.none();
   terms.ecn = direction.ecn ? 1 : 0;
   terms.flow = (generation << 1) & EDT_FLOW_MASK;
   terms.origins = static_cast<std::uint32_t>(std::min(origins.size(), std::size_t{EDT_MOST_ORIGINS}));
   std::copy_n(origins.begin(), terms.origins, terms.origin);
   std::ranges::copy(distribution_table(direction.distribution), terms.table);
   return terms;
+}
+
+std::vector<edt_moment> moments_of(const EdtLink& link) {
+  std::vector<edt_moment> moments;
+  if (link.direction.schedule.none()) return moments;
+  const Timeline timeline{link.direction, Nanoseconds{0}};
+  for (const auto& moment : timeline.moments()) {
+    const auto at = static_cast<std::uint64_t>(moment.at.count());
+    const auto rate = moment.rate.down ? 0 : static_cast<std::uint64_t>(moment.rate.rate.bits_per_second);
+    const auto work =
+        moments.empty() ? 0 : moments.back().work + edt_work_of(moments.back().rate, at - moments.back().at);
+    moments.push_back({.at = at,
+                       .work = work,
+                       .delay = static_cast<std::uint64_t>(moment.delay.count()),
+                       .loss = kernel_probability(moment.loss),
+                       .rate = rate});
+  }
+  moments.resize(std::bit_ceil(moments.size()),
+                 edt_moment{.at = EDT_NEVER, .work = EDT_NEVER, .delay = 0, .loss = 0, .rate = 0});
+  return moments;
 }
 
 Result<void> check_kernel(std::string_view release) {

@@ -25,6 +25,7 @@ struct EdtLink {
   std::vector<std::string> origins;  ///< the interfaces by which packets of this way come in
   Direction direction;               ///< with the programmed delay
   Nanoseconds patience{0};  ///< with a rate: a packet is dropped if the link would be free for it later than that
+  std::int64_t room = 0;    ///< in place of patience where there is a schedule: bytes on the link and waiting for it
   FqQdisc fq;
   std::uint64_t seed = 0;
   bool operator==(const EdtLink&) const = default;
@@ -42,9 +43,13 @@ std::vector<EdtLink> links_of(const ImpairmentPlan& plan);
 std::vector<std::string> arrivals_of(const ImpairmentPlan& plan);
 
 /// `origins`: indexes of the link's origins. `seed` fixes the random choices. `generation`: another one than that of
-/// the terms before, whose packets may still wait.
+/// the terms before, whose packets may still wait. `begin` of the direction's schedule, by CLOCK_MONOTONIC.
 edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, std::uint64_t seed,
-                   std::uint32_t generation = 0);
+                   std::uint32_t generation = 0, Nanoseconds begin = {});
+
+/// Of the direction's schedule, and as many behind them that never begin as make them a power of two; none where it has
+/// no schedule.
+std::vector<edt_moment> moments_of(const EdtLink& link);
 
 /// Refuses a kernel (`uname -r`) without delivery times that survive forwarding: older than 5.18.
 Result<void> check_kernel(std::string_view release);

@@ -25,6 +25,14 @@ struct {
   __type(value, struct edt_link);
 } link SEC(".maps");
 
+// Of the schedule, where there is one: as many as it has.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct edt_moment);
+} moments SEC(".maps");
+
 // Until when the terms are in force. Renewed while degen lives; afterwards packets are forwarded as if there were none.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -53,12 +61,21 @@ static __always_inline int comes_from(const struct edt_terms* t, __u32 interface
   return 0;
 }
 
-// A function of its own, for what it needs beside would otherwise be put on the stack in a way that the kernel takes of
-// CAP_PERFMON only.
-static __noinline void decide(const struct edt_terms* t, struct edt_link* l, const struct edt_packet* packet,
-                              struct edt_decision* decision) {
+// Functions of their own, for what they need beside would otherwise be put on the stack in a way that the kernel takes of
+// CAP_PERFMON only. No map can be looked into while the lock is held; so a packet that the schedule has its time of is
+// decided on in two halves.
+static __noinline void admit(const struct edt_terms* t, struct edt_link* l, const struct edt_packet* packet,
+                             struct edt_decision* decision) {
   bpf_spin_lock(&l->lock);
-  *decision = edt_decide(t, &l->state, packet);
+  *decision = edt_admit(t, &l->state, packet);
+  if (t->moments == 0 && edt_takes_time(decision)) edt_place(t, &l->state, packet, decision);
+  bpf_spin_unlock(&l->lock);
+}
+
+static __noinline void place(const struct edt_terms* t, struct edt_link* l, const struct edt_packet* packet,
+                             struct edt_decision* decision) {
+  bpf_spin_lock(&l->lock);
+  edt_place(t, &l->state, packet, decision);
   bpf_spin_unlock(&l->lock);
 }
 
@@ -74,7 +91,7 @@ SEC("tc")
 int depart(struct __sk_buff* skb) {
   const __u32 first = 0;
   struct edt_decision decision;
-  struct edt_packet packet = {0, 0, 0};
+  struct edt_packet packet = {0};
   int stamped;
   const struct edt_terms* t = bpf_map_lookup_elem(&terms, &first);
   struct edt_link* l = bpf_map_lookup_elem(&link, &first);
@@ -92,11 +109,16 @@ int depart(struct __sk_buff* skb) {
     return GO_ON;
   }
   if (t->delay_only) {
-    decision = edt_decide(t, &l->state, &packet);
+    decision = edt_delayed(t, &packet);
   } else {
     packet.bytes = skb->wire_len;
     if (t->ecn) packet.ecn_capable = ecn_capable(skb);
-    decide(t, l, &packet, &decision);
+    if (!edt_look_up(t, &moments, &packet)) return GO_ON;
+    admit(t, l, &packet, &decision);
+    if (t->moments > 0 && edt_takes_time(&decision)) {
+      if (decision.work > 0) decision.due = edt_done(t, &moments, decision.work);
+      place(t, l, &packet, &decision);
+    }
   }
   if (decision.fate != EDT_PASS) return TC_ACT_SHOT;
   // Others may hold the same bytes (a sender that would send them again): first a copy of the header.

@@ -1,5 +1,6 @@
 #include "degen/engines/edt/programs.hh"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -39,19 +40,23 @@ int pass_on(libbpf_print_level level, const char* format, va_list arguments) {
 }
 
 template <typename T>
-void write(bpf_map* map, const T& value) {
-  if (const int result = bpf_map__update_elem(map, &kFirst, sizeof kFirst, &value, sizeof value, BPF_ANY); result < 0)
+void write(bpf_map* map, const T& value, std::uint32_t place = kFirst) {
+  if (const int result = bpf_map__update_elem(map, &place, sizeof place, &value, sizeof value, BPF_ANY); result < 0)
     throw_errno("write to a map of engine edt", -result);
 }
 
 }  // namespace
 
-EdtPrograms::EdtPrograms(const edt_terms& terms, Nanoseconds until) {
+EdtPrograms::EdtPrograms(const edt_terms& terms, std::span<const edt_moment> moments, Nanoseconds until) {
   libbpf_set_print(pass_on);
   programs_.reset(edt_programs__open());
   if (!programs_) refuse_to_load(errno);
+  // A map without a place cannot be made.
+  const auto places = static_cast<std::uint32_t>(std::max(moments.size(), std::size_t{1}));
+  if (const int result = bpf_map__set_max_entries(programs_->maps.moments, places); result < 0) refuse_to_load(-result);
   if (const int result = edt_programs__load(programs_.get()); result < 0) refuse_to_load(-result);
   write(programs_->maps.terms, terms);
+  for (std::uint32_t i = 0; i < moments.size(); ++i) write(programs_->maps.moments, moments[i], i);
   renew(until);
 }
 

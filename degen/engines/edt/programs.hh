@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "degen/engines/edt/plan.hh"
 
@@ -11,9 +12,9 @@ namespace longhaul::degen {
 
 class EdtPrograms {
  public:
-  /// Loads them with these terms, in force until `until` (CLOCK_MONOTONIC). Throws std::system_error that names what is
-  /// missing.
-  EdtPrograms(const edt_terms& terms, Nanoseconds until);
+  /// Loads them with these terms and the moments of their schedule, in force until `until` (CLOCK_MONOTONIC). Throws
+  /// std::system_error that names what is missing.
+  EdtPrograms(const edt_terms& terms, std::span<const edt_moment> moments, Nanoseconds until);
   ~EdtPrograms();
   EdtPrograms(EdtPrograms&&) noexcept;
   EdtPrograms& operator=(EdtPrograms&&) noexcept;

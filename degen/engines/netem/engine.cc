@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "common/log.hh"
+#include "degen/engines/clock.hh"
 #include "degen/engines/tc/kernel_release.hh"
 
 namespace longhaul::degen {
@@ -28,8 +29,15 @@ Result<void> NetemEngine::apply(const ImpairmentPlan& plan) {
     if (!stays && roots_.remove(old.interface).outcome == Removal::failed)
       return fail("{}: degen's qdisc could not be removed (see degen's log)", old.interface);
   }
-  const auto qdiscs = netem::qdiscs_of(plan, draws_by_seed());
-  applied_ = qdiscs;
+  plan_ = plan;
+  begin_ = read_clock(CLOCK_MONOTONIC);
+  applied_ = netem::qdiscs_of(plan, draws_by_seed());
+  auto done = put(applied_);
+  if (!done) clear();
+  return done;
+}
+
+Result<void> NetemEngine::put(const std::vector<NetemQdisc>& qdiscs) {
   const auto present = roots_.present();
   for (const auto& qdisc : qdiscs) {
     const int index = index_of(qdisc.interface);
@@ -37,17 +45,35 @@ Result<void> NetemEngine::apply(const ImpairmentPlan& plan) {
     const int error =
         roots_.socket().request(netem_message(index, qdisc, ours ? QdiscRequest::change : QdiscRequest::create));
     if (error == 0) continue;
-    clear();
     if (error == ENOENT) return fail("{}: this kernel has no netem (module sch_netem)", qdisc.interface);
     return fail("{}: the kernel refused netem: {}", qdisc.interface, errno_text(error));
   }
   return {};
 }
 
+// The next step of a schedule.
+std::optional<Nanoseconds> NetemEngine::renew() {
+  if (applied_.empty()) return {};
+  const auto since = read_clock(CLOCK_MONOTONIC) - begin_;
+  auto qdiscs = netem::qdiscs_of(plan_, draws_by_seed(), since);
+  std::vector<NetemQdisc> changed;
+  for (std::size_t i = 0; i < qdiscs.size(); ++i)
+    if (qdiscs[i] != applied_[i]) changed.push_back(qdiscs[i]);
+  // What a stranger has removed is not made again: whoever looks for it finds it missing, and the run is refused.
+  if (!changed.empty() && !missing()) {
+    if (auto done = put(changed); !done) throw std::runtime_error(done.error().message);
+    applied_ = std::move(qdiscs);
+  }
+  const auto next = netem::next_change(plan_, since);
+  if (!next) return {};
+  return *next - since;
+}
+
 bool NetemEngine::clear() noexcept {
   bool gone = true;
   for (const auto& qdisc : applied_) gone = roots_.remove(qdisc.interface).outcome != Removal::failed && gone;
   applied_.clear();
+  plan_ = {};
   return gone;
 }
 

@@ -22,11 +22,16 @@ class NetemEngine : public Engine {
   std::optional<std::string> missing() override;
   Counters counters(Way way) override;
   bool draws_by_seed() const override;
+  std::optional<Nanoseconds> renew() override;
   Swept sweep(const std::vector<std::string>& interfaces) override;
 
  private:
+  Result<void> put(const std::vector<NetemQdisc>& qdiscs);
+
   std::string release_;
   RootQdiscs roots_;
+  ImpairmentPlan plan_;
+  Nanoseconds begin_{0};  ///< of its schedules
   std::vector<NetemQdisc> applied_;
 };
 

@@ -26,8 +26,14 @@ struct NetemQdisc {
 
 namespace netem {
 
-/// `seeded`: the kernel's netem takes a seed.
-std::vector<NetemQdisc> qdiscs_of(const ImpairmentPlan& plan, bool seeded = false);
+/// `seeded`: the kernel's netem takes a seed. `since` the schedules of the plan began: what they have at that time.
+std::vector<NetemQdisc> qdiscs_of(const ImpairmentPlan& plan, bool seeded = false, Nanoseconds since = {});
+
+/// When the qdiscs are to change next, since the schedules began: after `since`. Empty: never.
+std::optional<Nanoseconds> next_change(const ImpairmentPlan& plan, Nanoseconds since);
+
+/// Between two changes of a schedule at least: degen itself makes them, and comes as late as its processor is busy.
+inline constexpr Nanoseconds kShortestStep = std::chrono::milliseconds{10};
 
 /// Whether netem of this kernel (`uname -r`) draws by a seed: since Linux 6.7 (TCA_NETEM_PRNG_SEED).
 bool draws_by_seed(std::string_view release);
