@@ -38,6 +38,15 @@ std::string Sha256::hex(unsigned digits) {
   return out;
 }
 
+std::string Sha256::base64() {
+  unsigned char value[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  EVP_DigestFinal_ex(context_.get(), value, &size);
+  unsigned char text[2 * EVP_MAX_MD_SIZE];
+  const auto length = EVP_EncodeBlock(text, value, static_cast<int>(size));
+  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(length)};
+}
+
 std::string short_digest(std::string_view text) {
   return Sha256{}.add(text).hex(16);
 }

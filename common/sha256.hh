@@ -18,6 +18,8 @@ class Sha256 {
   Sha256& add_file(const std::string& path);
   /// All 64 hexadecimal digits, or the first `digits` (even). Once.
   std::string hex(unsigned digits = 64);
+  /// All of it in base64 (RFC 4648), 44 characters. Once.
+  std::string base64();
 
  private:
   std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;

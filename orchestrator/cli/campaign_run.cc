@@ -45,7 +45,7 @@ Manifest make_manifest(const RunOptions& options, const RunPlan& plan, const Tes
   manifest.campaign_file = options.campaign;
   manifest.campaign_text = plan.campaign.file.text;
   manifest.seed = earlier ? earlier->seed : options.seed ? *options.seed : std::random_device{}();
-  manifest.version = version_text();
+  manifest.version = builds_of(earlier ? earlier->version : std::string{}, version_text());
   manifest.command = command_of(options, manifest.seed);
   manifest.testbed = testbed;
   for (const auto& cell : plan.cells)

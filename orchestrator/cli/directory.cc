@@ -54,6 +54,22 @@ Result<void> check_resume(const Manifest& earlier, const std::string& campaign_t
   return {};
 }
 
+std::string builds_of(const std::string& earlier, const std::string& now) {
+  const auto joined = ", then " + now;
+  if (earlier.empty()) return now;
+  return earlier == now || earlier.ends_with(joined) ? earlier : earlier + joined;
+}
+
+void warn_of_builds(const RunDirectory& directory, const std::string& now, Sink& sink) {
+  if (!directory.manifest) return;
+  const auto builds = builds_of(directory.manifest->version, now);
+  if (builds != now)
+    sink.on(WarningEvent{
+        fmt::format("{}: it was begun with another build of longhaul: {}; where that could change a figure, go on with "
+                    "the build of then, or take another --out",
+                    directory.store.directory().string(), builds)});
+}
+
 Result<void> check_new(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::exists(std::filesystem::path{path} / "results.db", ignored))

@@ -8,6 +8,7 @@
 
 #include "model/manifest.hh"
 #include "orchestrator/campaign/cells.hh"
+#include "orchestrator/events/event.hh"
 #include "orchestrator/run/journal.hh"
 #include "results/store/store.hh"
 #include "results/summary/summary.hh"
@@ -28,6 +29,13 @@ struct RunDirectory {
 /// New: refused when it holds a campaign. To resume: refused when it does not, or when the text or the seed is another.
 Result<RunDirectory> open_directory(const std::string& path, bool resume, const Campaign& campaign,
                                     std::optional<std::uint64_t> seed);
+
+/// The builds of longhaul that measured, in their order: those of a manifest's `version`, and this one where the last
+/// of them was another ("0.1.0 (commit 1a2b3c4d), then 0.1.0 (commit 5e6f7a8b)"). Pure.
+std::string builds_of(const std::string& earlier, const std::string& now);
+
+/// Says so where a campaign is gone on with by another build than the one that began it.
+void warn_of_builds(const RunDirectory& directory, const std::string& now, Sink& sink);
 
 /// Refuses as open_directory(path, false, ...) would, without making anything.
 Result<void> check_new(const std::string& path);

@@ -263,6 +263,7 @@ int run(RunOptions options) {
   };
   if (auto ready = options.resume ? go_on() : check_new(options.out); !ready)
     return report_error(ready.error(), options.as_json);
+  if (directory) warn_of_builds(*directory, version_text(), *sink);
   if (auto settled = set_clock(options, *plan, directory, *sink); !settled)
     return report_error(settled.error(), options.as_json);
   if (*certificate) leave_out(*plan, **certificate);

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "common/version.hh"
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/interrupt.hh"
 #include "orchestrator/cli/merge.hh"
@@ -54,6 +55,7 @@ int shard(RunOptions options, const std::string& share) {
     auto opened = open_directory(options.out, true, plan->campaign, options.seed);
     if (!opened) return report_error(opened.error(), options.as_json);
     directory = std::move(*opened);
+    warn_of_builds(*directory, version_text(), *sink);
   }
   const auto session = run_sealed_session(options, *plan, directory, *sink);
   if (!session) return report_error(session.error(), options.as_json);

@@ -82,8 +82,8 @@ std::string csv_of(const std::string& trace, const std::vector<Row>& rows) {
   std::string text;
   for (const auto& row : rows)
     text += fmt::format("{},{},{},{},{},{:.6f},{:.1f},{:.6f},{},{},{}\n", csv_field(trace), csv_field(row.policy),
-                        row.capacity_bytes, row.cost_profile, row.requests, row.hit_ratio, row.cost_us, row.cost_saved,
-                        row.registrations, row.deregistrations, row.batches);
+                        row.capacity_bytes, csv_field(row.cost_profile), row.requests, row.hit_ratio, row.cost_us,
+                        row.cost_saved, row.registrations, row.deregistrations, row.batches);
   return text;
 }
 

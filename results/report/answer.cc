@@ -82,6 +82,29 @@ std::string spaced(std::string text) {
   return text;
 }
 
+// The path's name where it is not the WAN, along which delay is added.
+std::string path_of(const Pairing& pairing) {
+  const auto path = pairing.conditions.find("path");
+  const auto* name = path == pairing.conditions.end() ? nullptr : std::get_if<std::string>(&path->second);
+  if (name == nullptr || *name == "wan") return {};
+  return *name == "lan" ? "LAN" : *name;
+}
+
+bool answers(const Pairing& pairing) {
+  return pairing.transport == "rdma" && !pairing.points.empty();
+}
+
+// The pair whose workload, metric and path the question is about: the first over the WAN, or else the first of all.
+const Pairing* headline(const std::vector<Pairing>& pairings) {
+  const Pairing* first = nullptr;
+  for (const auto& pairing : pairings) {
+    if (!answers(pairing)) continue;
+    if (path_of(pairing).empty()) return &pairing;
+    if (first == nullptr) first = &pairing;
+  }
+  return first;
+}
+
 const char* holder(Advantage advantage) {
   switch (advantage) {
     case Advantage::rdma:
@@ -149,46 +172,51 @@ std::string course_of(const Pairing& pairing) {
 }
 
 Answer answer_of(const Summary& summary, const std::vector<Pairing>& pairings, const Vocabulary& vocabulary) {
-  Answer result{.question = "Is RDMA better than sockets on this link, and up to which delay?", .answer = {}};
-  const bool rdma =
-      std::any_of(pairings.begin(), pairings.end(), [](const auto& one) { return one.transport == "rdma"; });
-  if (!rdma) {
+  const auto* head = headline(pairings);
+  if (head == nullptr) {
     if (auto best = best_local(summary, vocabulary); !best.empty())
       return {.question = "What gives the best figures?", .answer = std::move(best)};
     const auto measured =
         std::count_if(summary.cells.begin(), summary.cells.end(), [](const auto& cell) { return cell.usable > 0; });
-    result.answer =
-        fmt::format("Not answered: no RDMA cell has a sockets cell to be compared with ({} of {} cells have results).",
-                    measured, summary.cells.size());
-    return result;
+    return {.question = "Is RDMA better than sockets on this link, and up to which delay?",
+            .answer = fmt::format(
+                "Not answered: no RDMA cell has a sockets cell to be compared with ({} of {} cells have results).",
+                measured, summary.cells.size())};
   }
-  const auto& workload = pairings.front().workload;
-  const auto& metric = pairings.front().metric;
-  const auto* spec = vocabulary.metric(workload, metric);
+  const auto* spec = vocabulary.metric(head->workload, head->metric);
   const bool time = spec != nullptr && spec->unit == "ns";
-  if (time) result.question = "Is RDMA faster than sockets on this link, and up to which delay?";
+  const auto* better = time ? "faster" : "better";
 
   std::vector<const Pairing*> pairs;
   std::vector<std::string> providers;
-  std::map<std::int64_t, Range> by_delay;
+  const auto& first = head->points.front();
+  std::map<std::int64_t, Range> by_delay{{first.delay, {first.ratio.value, first.ratio.value}}};
+  Range all = by_delay.begin()->second;
   for (const auto& pairing : pairings) {
-    if (pairing.workload != workload || pairing.metric != metric || pairing.transport != "rdma") continue;
-    if (pairing.conditions.contains("path")) continue;  // a LAN is another link
+    if (!answers(pairing) || pairing.workload != head->workload || pairing.metric != head->metric ||
+        path_of(pairing) != path_of(*head))
+      continue;
     pairs.push_back(&pairing);
     if (std::find(providers.begin(), providers.end(), pairing.provider) == providers.end())
       providers.push_back(pairing.provider);
     for (const auto& point : pairing.points) {
-      const auto [it, fresh] = by_delay.try_emplace(point.delay, Range{point.ratio.value, point.ratio.value});
-      if (!fresh) it->second.add(point.ratio.value);
+      by_delay.try_emplace(point.delay, Range{point.ratio.value, point.ratio.value})
+          .first->second.add(point.ratio.value);
+      all.add(point.ratio.value);
     }
   }
+  const auto on = join(providers);
+  if (const auto path = path_of(*head); !path.empty())
+    return {.question = fmt::format("Is RDMA {} than sockets on the {}?", better, path),
+            .answer = fmt::format("On the {} {} (on {}).", path, phrase(all, time), on)};
+
   const auto& [nearest_delay, nearest_range] = *by_delay.begin();
   const auto& [farthest, farthest_range] = *by_delay.rbegin();
   const auto near_by = nearest_delay == 0
                            ? std::string{"Without added delay"}
                            : fmt::format("At {} each way", short_time(static_cast<double>(nearest_delay)));
-  result.answer =
-      fmt::format("{} {}{}", near_by, phrase(nearest_range, time), fmt::format(" (on {})", join(providers)));
+  Answer result{.question = fmt::format("Is RDMA {} than sockets on this link, and up to which delay?", better),
+                .answer = fmt::format("{} {} (on {})", near_by, phrase(nearest_range, time), on)};
   if (farthest != nearest_delay)
     result.answer +=
         fmt::format("; at {} each way {}", short_time(static_cast<double>(farthest)), phrase(farthest_range, time));

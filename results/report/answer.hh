@@ -14,8 +14,8 @@ struct Answer {
   std::string answer;
 };
 
-/// From the pairs of the headline metric alone; where nothing is compared with sockets, of the cells that cross no
-/// path.
+/// From the pairs of one workload, metric and path: those of the first over the WAN, or else of the first on another
+/// path. Where nothing is compared with sockets, of the cells that cross no path.
 Answer answer_of(const Summary& summary, const std::vector<Pairing>& pairings, const Vocabulary& vocabulary);
 
 /// "RDMA ahead up to about 7.2 ms, then no difference shown", "RDMA ahead at every delay; ..." of one pair.

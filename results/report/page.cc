@@ -1,6 +1,7 @@
 // report.html.
 #include <boost/json.hpp>
 
+#include "results/analyses/markup.hh"
 #include "results/report/assets.hh"
 #include "results/report/data.hh"
 #include "results/report/report.hh"

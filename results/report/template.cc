@@ -1,5 +1,9 @@
 #include "results/report/template.hh"
 
+#include <fmt/format.h>
+
+#include "common/sha256.hh"
+#include "results/analyses/markup.hh"
 #include "results/report/assets.hh"
 
 namespace longhaul::results {
@@ -26,13 +30,22 @@ std::string fill(std::string_view rest, const std::vector<std::pair<std::string_
   return page;
 }
 
+std::string policy_of(const std::vector<std::string_view>& scripts, std::string_view styles) {
+  const auto source = [](std::string_view text) { return fmt::format(" 'sha256-{}'", Sha256{}.add(text).base64()); };
+  std::string policy = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; script-src";
+  for (const auto& script : scripts) policy += source(script);
+  return policy + "; style-src" + source(styles);
+}
+
 std::string standalone(const Page& page) {
-  return fill(assets::shell_html(), {{"{{title}}", inside_html(page.title)},
+  const auto scripts = "\n(() => {\n'use strict';\n" + page.scripts + "\n})();\n";
+  return fill(assets::shell_html(), {{"{{policy}}", policy_of({assets::echarts(), scripts}, assets::page_css())},
+                                     {"{{title}}", inside_html(page.title)},
                                      {"{{css}}", std::string{assets::page_css()}},
                                      {"{{body}}", page.body},
                                      {"{{data}}", inside_script(page.data)},
                                      {"{{echarts}}", std::string{assets::echarts()}},
-                                     {"{{scripts}}", page.scripts}});
+                                     {"{{scripts}}", scripts}});
 }
 
 // JSON inside a <script> element: no "<" may stand there as itself, else a text with "</script>" or "<!--" would end or
@@ -45,29 +58,6 @@ std::string inside_script(const std::string& json) {
       text += "\\u003c";
     } else {
       text += c;
-    }
-  }
-  return text;
-}
-
-std::string inside_html(std::string_view plain) {
-  std::string text;
-  for (const char c : plain) {
-    switch (c) {
-      case '&':
-        text += "&amp;";
-        break;
-      case '<':
-        text += "&lt;";
-        break;
-      case '>':
-        text += "&gt;";
-        break;
-      case '"':
-        text += "&quot;";
-        break;
-      default:
-        text += c;
     }
   }
   return text;

@@ -20,10 +20,11 @@ struct Page {
 };
 std::string standalone(const Page& page);
 
+/// The Content-Security-Policy (W3C CSP Level 3) of a page that runs these scripts, has these styles, and nothing else
+/// of either: no other script, no style attribute, nothing that is fetched. Each text as it stands between its tags.
+std::string policy_of(const std::vector<std::string_view>& scripts, std::string_view styles);
+
 /// JSON as the content of a <script> element.
 std::string inside_script(const std::string& json);
-
-/// Plain text as the content of an element, or of an attribute in quotation marks.
-std::string inside_html(std::string_view plain);
 
 }  // namespace longhaul::results

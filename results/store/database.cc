@@ -7,10 +7,28 @@ namespace {
 
 constexpr int kBusyMilliseconds = 5000;
 
+// Writers too: we make no triggers and no views, so one that is there is somebody else's.
+bool harden(sqlite3* handle) {
+  constexpr std::pair<int, int> kSettings[] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                               {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                               {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                               {SQLITE_DBCONFIG_ENABLE_VIEW, 0}};
+  for (const auto& [setting, value] : kSettings)
+    if (sqlite3_db_config(handle, setting, value, nullptr) != SQLITE_OK) return false;
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestText);
+  return sqlite3_exec(handle, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", nullptr, nullptr, nullptr) ==
+         SQLITE_OK;
+}
+
 }  // namespace
 
 tl::unexpected<Error> database_error(const std::string& file, int code, const std::string& detail) {
+  if (code == SQLITE_CANTOPEN_SYMLINK)
+    return refuse("{}: is a symbolic link, which is not followed: remove it, and find out who put it there", file);
   switch (code & 0xff) {
+    case SQLITE_TOOBIG:
+      return refuse("{}: holds a text of more than {} MiB ({}), which longhaul never wrote: use a copy of it", file,
+                    kLongestText >> 20, detail);
     case SQLITE_FULL:
       return fail(
           "{}: no space left on the file system ({}): free some and go on with --resume; what was committed before is "
@@ -87,6 +105,7 @@ Result<Database> Database::open(const std::string& uri, const std::string& name,
     return database_error(name, code, detail);
   }
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  if (!harden(handle)) return database_error(name, sqlite3_extended_errcode(handle), sqlite3_errmsg(handle));
   return database;
 }
 

@@ -44,6 +44,8 @@ class Statement {
 class Database {
  public:
   /// `flags` of sqlite3_open_v2. `name` is what errors call it; `uri` may differ from it (immutable=1, :memory:).
+  /// Whoever made the file is not trusted (sqlite.org/security.html): nothing in its schema runs a function that has
+  /// effects, its triggers and views do not work, a text of more than kLongestText bytes is refused.
   static Result<Database> open(const std::string& uri, const std::string& name, int flags);
 
   Result<void> execute(const std::string& sql);
@@ -60,6 +62,10 @@ class Database {
   std::string name_;
   std::unique_ptr<sqlite3, CloseDatabase> handle_;
 };
+
+/// Bytes of one text in a database: the document of a run holds a record of each node, and each came in a frame of 16
+/// MiB at most.
+inline constexpr int kLongestText = 256 << 20;
 
 /// BEGIN IMMEDIATE now; ROLLBACK when it goes without commit().
 class Transaction {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,7 +14,14 @@ namespace longhaul::results {
 
 Result<WriterLock> WriterLock::take(const std::filesystem::path& directory) {
   const auto path = directory / ".results.lock";
-  OwnFd file{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)};
+  OwnFd file{::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644)};
+  struct stat status {};
+  if ((!file && errno == ELOOP) ||
+      (file && (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1)))
+    return refuse(
+        "{}: is a link or no plain file, which is neither followed nor written to: remove it, and find out who put it "
+        "there",
+        path.string());
   if (!file)
     return refuse("{}: cannot be opened: {}: check the permissions of the directory", path.string(), errno_text(errno));
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -12,7 +12,8 @@ namespace longhaul::results {
 /// would drop SQLite's POSIX locks on it.
 class WriterLock {
  public:
-  /// Refused with the holder's process id when another writer has it.
+  /// Refused with the holder's process id when another writer has it, and by name where the lock is no plain file of
+  /// its own (a symbolic link is not followed, what else has a second name is not written to).
   static Result<WriterLock> take(const std::filesystem::path& directory);
 
  private:

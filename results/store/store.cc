@@ -1,6 +1,9 @@
 #include "results/store/store.hh"
 
+#include <sys/stat.h>
+
 #include <optional>
+#include <tuple>
 
 #include "common/log.hh"
 #include "common/replace_file.hh"
@@ -16,10 +19,13 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFile = "results.db";
 
-// A path as an SQLite URI: what has a meaning there is escaped.
+// A path as an SQLite URI: what has a meaning there is escaped. SQLITE_OPEN_NOFOLLOW refuses a link anywhere in a path,
+// and those of the directory are the user's own.
 std::string uri_of(const fs::path& path, const char* query) {
+  std::error_code error;
+  const auto directory = fs::canonical(fs::absolute(path).parent_path(), error);
   std::string uri = "file:";
-  for (const char c : fs::absolute(path).string()) {
+  for (const char c : error ? fs::absolute(path).string() : (directory / path.filename()).string()) {
     if (c == '%' || c == '?' || c == '#') {
       uri += fmt::format("%{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
     } else {
@@ -42,7 +48,7 @@ Result<void> configure_writer(Database& database) {
 }
 
 Result<Database> open_writer(const fs::path& path, OpenMode mode) {
-  const int flags = SQLITE_OPEN_READWRITE | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
   auto database = Database::open(uri_of(path, ""), path.string(), flags);
   if (!database) return database;
   const auto state = inspect(*database);
@@ -68,20 +74,25 @@ Result<Database> open_writer(const fs::path& path, OpenMode mode) {
   return database;
 }
 
-// A reader opens for writing where it may, because the log of a writer that was killed must be taken in first.
-Result<Database> open_reader_as_is(const fs::path& path) {
-  auto database = Database::open(uri_of(path, ""), path.string(), SQLITE_OPEN_READWRITE);
-  if (!database) return database;
-  if (database->integer("SELECT count(*) FROM sqlite_master")) return database;
-  std::error_code ignored;
-  const auto log_size = fs::file_size(path.string() + "-wal", ignored);
-  if (!ignored && log_size > 0) return database;  // its own error will come out
-  // In a directory that cannot be written WAL works only when SQLite is told that nobody writes.
-  return Database::open(uri_of(path, "?immutable=1"), path.string(), SQLITE_OPEN_READONLY);
+// Which file it is, and when it was last written.
+using Stamp = std::tuple<dev_t, ino_t, off_t, time_t, long>;
+std::optional<Stamp> stamp_of(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return Stamp{status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
-Result<Database> open_reader(const fs::path& path) {
-  auto database = open_reader_as_is(path);
+// Runs are in the log while a writer is there, and after one that was killed; then SQLite must keep its locks. It lies
+// beside the file itself, not beside a link to it.
+bool has_log(const fs::path& path) {
+  std::error_code none;
+  const auto size = fs::file_size(fs::canonical(path, none).string() + "-wal", none);
+  return !none && size > 0;
+}
+
+// Without a log nothing is locked and nothing is left beside the file, and its directory need not be writable.
+Result<Database> open_reader(const fs::path& path, bool log) {
+  auto database = Database::open(uri_of(path, log ? "" : "?immutable=1"), path.string(), SQLITE_OPEN_READONLY);
   if (!database) return database;
   const auto state = inspect(*database);
   if (!state) return tl::unexpected(state.error());
@@ -98,9 +109,16 @@ Result<Database> open_reader(const fs::path& path) {
   return database;
 }
 
+// What was read without locks of a file that changed meanwhile may be of two times.
+template <typename T>
+Result<T> settled(const fs::path& path, const std::optional<Stamp>& stamp, Result<T> read) {
+  if (!stamp || stamp_of(path) == stamp) return read;
+  return fail("{}: a longhaul began to write to it while it was read: try again", path.string());
+}
+
 // `take` gets each row; its error ends the walk.
 template <typename Take>
-Result<void> each_row(const Database& database, std::string_view sql, Take take) {
+Result<void> walk(const Database& database, std::string_view sql, Take take) {
   auto select = database.prepare(sql);
   if (!select) return tl::unexpected(select.error());
   while (true) {
@@ -116,7 +134,13 @@ Result<void> each_row(const Database& database, std::string_view sql, Take take)
 struct Store::State {
   fs::path directory;
   std::optional<WriterLock> lock;  // before the database: released after it is closed
+  std::optional<Stamp> stamp;      // of a file that was opened without locks
   Database database;
+
+  template <typename Take>
+  Result<void> each_row(std::string_view sql, Take take) const {
+    return settled(directory / kFile, stamp, walk(database, sql, std::move(take)));
+  }
 };
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -147,9 +171,11 @@ Result<Store> Store::open(const fs::path& directory, OpenMode mode) {
     if (!taken) return tl::unexpected(taken.error());
     lock = std::move(*taken);
   }
-  auto database = mode == OpenMode::read ? open_reader(path) : open_writer(path, mode);
+  const bool unlocked = mode == OpenMode::read && !has_log(path);
+  const auto stamp = unlocked ? stamp_of(path) : std::nullopt;
+  auto database = mode == OpenMode::read ? settled(path, stamp, open_reader(path, !unlocked)) : open_writer(path, mode);
   if (!database) return tl::unexpected(database.error());
-  return Store{std::make_unique<State>(State{directory, std::move(lock), std::move(*database)})};
+  return Store{std::make_unique<State>(State{directory, std::move(lock), stamp, std::move(*database)})};
 }
 
 Result<void> Store::save_manifest(const Manifest& manifest) {
@@ -163,7 +189,8 @@ Result<void> Store::save_manifest(const Manifest& manifest) {
 }
 
 Result<Manifest> Store::manifest() const {
-  const auto text = state_->database.text("SELECT document FROM manifest");
+  const auto text =
+      settled(state_->directory / kFile, state_->stamp, state_->database.text("SELECT document FROM manifest"));
   if (!text) return tl::unexpected(text.error());
   if (text->empty())
     return refuse("{}: holds no campaign: it was interrupted before it began", state_->database.name());
@@ -203,8 +230,8 @@ Result<void> Store::add_run(const RunRecord& run) {
 
 Result<std::vector<RunRecord>> Store::runs() const {
   std::vector<RunRecord> runs;
-  auto walked = each_row(
-      state_->database, "SELECT document, run_id FROM runs ORDER BY sequence", [&](Statement& row) -> Result<void> {
+  auto walked =
+      state_->each_row("SELECT document, run_id FROM runs ORDER BY sequence", [&](Statement& row) -> Result<void> {
         auto run = run_record_from_json(row.text(0));
         if (!run)
           return refuse("{}: run {} cannot be read: {}", state_->database.name(), row.text(1), run.error().message);
@@ -219,27 +246,26 @@ Result<std::vector<RunSummary>> Store::index() const {
   const auto& database = state_->database;
   std::vector<RunSummary> rows;
   std::map<std::string, std::size_t> place;
-  auto walked =
-      each_row(database,
-               "SELECT run_id, cell_id, repetition, attempt, status, started, finished, "
-               "json_extract(document, '$.virtual_clock.digest') FROM runs ORDER BY sequence",
-               [&](Statement& row) -> Result<void> {
-                 RunSummary run{.run_id = row.text(0),
-                                .cell_id = row.text(1),
-                                .repetition = static_cast<int>(row.integer(2)),
-                                .attempt = static_cast<int>(row.integer(3)),
-                                .started = row.integer(5),
-                                .finished = row.integer(6),
-                                .digest = row.text(7),
-                                .metrics = {}};
-                 if (!boost::describe::enum_from_string(row.text(4).c_str(), run.status))
-                   return refuse("{}: run {} has the unknown status '{}'", database.name(), run.run_id, row.text(4));
-                 place.emplace(run.run_id, rows.size());
-                 rows.push_back(std::move(run));
-                 return {};
-               });
+  auto walked = state_->each_row(
+      "SELECT run_id, cell_id, repetition, attempt, status, started, finished, "
+      "json_extract(document, '$.virtual_clock.digest') FROM runs ORDER BY sequence",
+      [&](Statement& row) -> Result<void> {
+        RunSummary run{.run_id = row.text(0),
+                       .cell_id = row.text(1),
+                       .repetition = static_cast<int>(row.integer(2)),
+                       .attempt = static_cast<int>(row.integer(3)),
+                       .started = row.integer(5),
+                       .finished = row.integer(6),
+                       .digest = row.text(7),
+                       .metrics = {}};
+        if (!boost::describe::enum_from_string(row.text(4).c_str(), run.status))
+          return refuse("{}: run {} has the unknown status '{}'", database.name(), run.run_id, row.text(4));
+        place.emplace(run.run_id, rows.size());
+        rows.push_back(std::move(run));
+        return {};
+      });
   if (!walked) return tl::unexpected(walked.error());
-  walked = each_row(database, "SELECT run_id, metric, value FROM metrics", [&](Statement& row) -> Result<void> {
+  walked = state_->each_row("SELECT run_id, metric, value FROM metrics", [&](Statement& row) -> Result<void> {
     if (const auto it = place.find(row.text(0)); it != place.end())
       rows[it->second].metrics.emplace(row.text(1), row.real(2));
     return {};
@@ -258,7 +284,7 @@ Result<void> Store::add_facts(const std::string& digest, const NodeFacts& facts)
 
 Result<std::map<std::string, NodeFacts>> Store::facts() const {
   std::map<std::string, NodeFacts> facts;
-  auto walked = each_row(state_->database, "SELECT digest, document FROM facts", [&](Statement& row) -> Result<void> {
+  auto walked = state_->each_row("SELECT digest, document FROM facts", [&](Statement& row) -> Result<void> {
     auto one = node_facts_from_json(row.text(1));
     if (!one)
       return refuse("{}: facts {} cannot be read: {}", state_->database.name(), row.text(0), one.error().message);

@@ -95,7 +95,7 @@ std::map<std::string, double> run_cpu(const RunRecord& run, const WorkloadSpec* 
   std::map<std::string, double> figures;
   const auto work = work_of(run, spec);
   for (const auto& [end, used] : used_by_end(run)) {
-    const auto share = [&](double time) { return kPercent * time / used.wall; };
+    const auto share = [&, &used = used](double time) { return kPercent * time / used.wall; };
     figures[end + "_cpu"] = share(used.busy());
     figures[end + "_cpu_user"] = share(used.user);
     figures[end + "_cpu_system"] = share(used.system);

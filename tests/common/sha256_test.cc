@@ -17,6 +17,7 @@ TEST(Sha256, GivesTheStandardsExample) {
   EXPECT_EQ(Sha256{}.add("a").add("").add("bc").hex(), kAbc);
   EXPECT_EQ(Sha256{}.hex(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(short_digest("abc"), "ba7816bf8f01cfea");
+  EXPECT_EQ(Sha256{}.add("abc").base64(), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
 }
 
 TEST(Sha256, ReadsFiles) {

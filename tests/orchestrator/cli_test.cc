@@ -3,11 +3,15 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/child.hh"
+#include "common/version.hh"
 #include "orchestrator/cli/ansible.hh"
+#include "orchestrator/cli/campaign_run.hh"
 #include "orchestrator/cli/directory.hh"
 #include "orchestrator/cli/inventory.hh"
 #include "orchestrator/events/sinks.hh"
 #include "tests/orchestrator/fake.hh"
+#include "tests/results/temporary.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -42,6 +46,45 @@ TEST(Resume, RefusesAChangedCampaignSeedOrTestbed) {
   testbed = manifest().testbed;
   testbed.nodes[0].attachments.pop_back();
   EXPECT_THAT(check_resume(manifest(), "text", {}, &testbed).error().message, HasSubstr("begun on another testbed"));
+}
+
+TEST(Resume, RemembersTheBuildsThatMeasured) {
+  EXPECT_EQ(builds_of("", "b"), "b");
+  EXPECT_EQ(builds_of("a", "a"), "a");
+  EXPECT_EQ(builds_of("a", "b"), "a, then b");
+  EXPECT_EQ(builds_of("a, then b", "b"), "a, then b");
+  EXPECT_EQ(builds_of("a, then b", "a"), "a, then b, then a");
+}
+
+// The program: it is refused for want of an inventory, and has said before that it is another one.
+TEST(Resume, SaysThatAnotherBuildBeganIt) {
+  const results::TemporaryDirectory scratch;
+  const auto out = (scratch.path() / "out").string();
+  const std::string campaign = LONGHAUL_SOURCE_DIR "/campaigns/quick.yaml";
+  auto manifest = make_manifest({.campaign = campaign, .out = out}, *read_plan(campaign), {}, std::nullopt);
+  const auto resume = [&](const std::string& version) {
+    manifest.version = version;
+    auto store =
+        results::Store::open(out, std::filesystem::exists(out) ? results::OpenMode::resume : results::OpenMode::create);
+    EXPECT_TRUE(store && store->save_manifest(manifest));
+    store = fail("closed");
+    std::string errors;
+    run_command({LONGHAUL_BINARY_DIR "/bin/longhaul", "run", campaign, "--inventory",
+                 (scratch.path() / "none.yml").string(), "--out", out, "--resume"},
+                &errors);
+    return errors;
+  };
+  const auto said = resume("0.0.1 (commit 1a2b3c4d)");
+  EXPECT_THAT(said, HasSubstr("warning: " + out +
+                              ": it was begun with another build of longhaul: 0.0.1 (commit "
+                              "1a2b3c4d), then " +
+                              version_text()));
+  EXPECT_THAT(said, HasSubstr("none.yml"));
+  EXPECT_THAT(resume(version_text()), ::testing::Not(HasSubstr("another build")));
+
+  manifest.version = "0.0.1 (commit 1a2b3c4d)";
+  const auto next = make_manifest({.campaign = campaign, .out = out}, *read_plan(campaign), {}, manifest);
+  EXPECT_EQ(next.version, "0.0.1 (commit 1a2b3c4d), then " + version_text());
 }
 
 TEST(Inventory, BecomesJsonWithNumbersTruthAndText) {
@@ -172,6 +215,31 @@ TEST(Events, PlainTextKeepsWarningsAndEveryFailureAndSomeProgress) {
             "booting\nwarning: careful\n 12% 1/8 runs, 9 s left  tcp delay 5ms latency 5100.0 us\nfailed tcp delay "
             "5ms: as told\n"
             "8 runs in 1:40 min, 71 % of it measuring; cells: 4 ok\n");
+  std::free(text);
+}
+
+// Messages and names come from nodes.
+TEST(Events, ATerminalObeysNobodysWordsButOurs) {
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* out = ::open_memstream(&text, &size);
+  {
+    auto sink = make_text_sink(out, true);
+    sink->on(RunStarted{.cell = "tcp\x1b[2J\nforged", .repetition = 0, .attempt = 0});
+    sink->on(RunFinished{.run_id = "",
+                         .cell = "tcp",
+                         .status = Status::failed,
+                         .message = "server: \x1b]0;owned\x07\nwarning: forged",
+                         .metric = "latency",
+                         .unit = "ns",
+                         .value = {},
+                         .done = 1,
+                         .remaining = 1,
+                         .eta = std::chrono::seconds{9}});
+  }
+  std::fclose(out);
+  EXPECT_EQ(std::string(text, size),
+            "tcp\\x1b[2J\r\033[Kfailed tcp: server: \\x1b]0;owned\\x07\n    warning: forged\n");
   std::free(text);
 }
 

@@ -11,7 +11,9 @@
 namespace longhaul::results {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 RatioPoint point(std::int64_t delay, double low, double ratio, double high) {
   RatioPoint result{.delay = delay, .ratio = {.value = ratio, .interval = Interval{low, high, 0.95}}};
@@ -173,6 +175,38 @@ TEST_F(PairsTest, AnswerNamesBothEndsAndTheCrossover) {
               HasSubstr("No crossover up to 20 ms: RDMA stays ahead in all 4 pairs."));
   EXPECT_THAT(course_of(still[0]), HasSubstr("crossover: none found"));
   EXPECT_THAT(answer_of(summary_, {}, words_).answer, HasSubstr("Not answered"));
+}
+
+// Every cell of the workload on path lan, as campaigns/ may ask for.
+synthetic::Campaign on_lan() {
+  auto campaign = synthetic::campaign({.delays_ns = {0}, .sizes = {64}});
+  for (auto& run : campaign.runs) run.parameters["path"] = Value{"lan"};
+  for (auto& cell : campaign.manifest.cells) cell.parameters["path"] = Value{"lan"};
+  return campaign;
+}
+
+TEST_F(PairsTest, ACampaignOnTheLanAloneIsAnsweredForTheLan) {
+  const auto found = pairs(on_lan());
+  ASSERT_EQ(found.size(), 2U);
+  const auto answer = answer_of(summary_, found, words_);
+  EXPECT_EQ(answer.question, "Is RDMA faster than sockets on the LAN?");
+  EXPECT_THAT(answer.answer, StartsWith("On the LAN RDMA is "));
+  EXPECT_THAT(answer.answer, EndsWith("times as fast as sockets (on rxe and siw)."));
+}
+
+TEST_F(PairsTest, TheWanIsAnsweredForWhateverStandsBeforeIt) {
+  const auto wan = pairs(synthetic::campaign());
+  const auto alone = answer_of(summary_, wan, words_);
+  auto both = pairs(on_lan());
+  both[0].workload = "throughput";
+  Pairing empty;
+  empty.transport = "rdma";
+  both.push_back(empty);
+  both.insert(both.end(), wan.begin(), wan.end());
+  const auto answer = answer_of(summary_, both, words_);
+  EXPECT_EQ(answer.question, alone.question);
+  EXPECT_EQ(answer.answer, alone.answer);
+  EXPECT_THAT(answer_of(summary_, {empty}, words_).answer, HasSubstr("Not answered"));
 }
 
 TEST(ShortNumbers, AsManyDigitsAsTheyAreGoodFor) {

@@ -5,12 +5,15 @@
 #include <fstream>
 #include <future>
 #include <map>
+#include <semaphore>
 #include <sstream>
 
+#include "common/sha256.hh"
 #include "degen/impairment/spec.hh"
 #include "model/cell.hh"
 #include "results/report/report.hh"
 #include "results/simulation/page.hh"
+#include "tests/results/stranger.hh"
 #include "tests/results/synthetic.hh"
 #include "tests/results/temporary.hh"
 #include "workloads/suite/catalog.hh"
@@ -77,19 +80,46 @@ struct Browsed {
   std::string console;
 };
 
-Browsed browse(const fs::path& page, const fs::path& scratch) {
+Browsed browse(const fs::path& page, const fs::path& scratch, const std::string& fragment = "") {
+  // More at a time are slower than one after the other, and the last of them would not be through in time.
+  static std::counting_semaphore<> browsers{4};
+  browsers.acquire();
   const auto dom = scratch / "dom.html", log = scratch / "console.txt";
   const auto command = fmt::format(
       "timeout 60 chromium --headless --no-sandbox --disable-gpu --enable-logging=stderr --log-level=0 "
       "--user-data-dir='{}' "
-      "--window-size=1280,1000 --dump-dom 'file://{}' > '{}' 2> '{}'",
-      (scratch / "profile").string(), page.string(), dom.string(), log.string());
-  if (std::system(command.c_str()) != 0) return {};
+      "--window-size=1280,1000 --dump-dom 'file://{}#{}' > '{}' 2> '{}'",
+      (scratch / "profile").string(), page.string(), fragment, dom.string(), log.string());
+  const auto status = std::system(command.c_str());
+  browsers.release();
+  if (status != 0) return {.dom = {}, .console = fmt::format("chromium ended with {}", status)};
   Browsed browsed{.dom = slurp(dom), .console = {}};
   std::istringstream lines{slurp(log)};
   for (std::string line; std::getline(lines, line);)
     if (line.find("CONSOLE") != std::string::npos) browsed.console += line + "\n";
   return browsed;
+}
+
+// Opens what a reader's mouse would (the tip of every line's first point, every part that is folded), then counts what
+// the page itself never makes.
+constexpr const char* kProbe = R"(
+for (const element of document.querySelectorAll('.chart')) {
+  const chart = echarts.getInstanceByDom(element);
+  (chart?.getOption().series ?? []).forEach((one, at) => {
+    if (one.type === 'line' && one.data.length) chart.dispatchAction({type: 'showTip', seriesIndex: at, dataIndex: 0});
+  });
+}
+for (const element of document.querySelectorAll('details')) element.open = true;
+document.body.dataset.tips = document.querySelectorAll('.tip').length > 0 ? 'shown' : 'none';
+document.body.dataset.strangers = document.querySelectorAll('img, iframe, object, embed, base, form, [onerror], [onload]').length;
+document.body.dataset.scripts = document.scripts.length;
+)";
+
+// A page as it is, and another script at its end: one that the page's policy knows, or does not.
+std::string with_script(std::string page, const std::string& script, bool known) {
+  page.insert(page.rfind("</body>"), "<script>" + script + "</script>");
+  if (known) page.insert(page.find("; style-src"), " 'sha256-" + Sha256{}.add(script).base64() + "'");
+  return page;
 }
 
 class PageInBrowser : public testing::Test {
@@ -111,7 +141,19 @@ class PageInBrowser : public testing::Test {
     for (const auto& [name, campaign] : campaigns)
       opening[name] = std::async(std::launch::async,
                                  [campaign = campaign, name = std::string{name}] { return open(campaign, name); });
-    opening["simulation"] = std::async(std::launch::async, open_simulation);
+    opening["simulation"] = std::async(std::launch::async, [] { return open_simulation(kSimulation); });
+    const auto probed = [](const std::string& page, const std::string& fragment = "") {
+      return std::async(std::launch::async, [=] { return open(with_script(page, kProbe, true), fragment); });
+    };
+    opening["stranger"] = probed(page_of_stranger([](const std::string& word) { return word + stranger::kScript; }));
+    opening["stranger's words"] = probed(page_of_stranger(stranger::all_but_axes(stranger::kMarkup)));
+    opening["stranger's names"] =
+        probed(page_of_stranger(stranger::all_but_axes(stranger::kMarkup, {"latency"})), "claim=all");
+    opening["stranger's simulation"] = probed(*simulation_page(simulation_of_stranger()));
+    opening["added"] = std::async(std::launch::async, [] {
+      const auto page = page_of_stranger([](const std::string& word) { return word; });
+      return open(with_script(page, "document.body.dataset.ran = 'yes';", false), "");
+    });
     for (auto& [name, result] : opening) pages()[name] = result.get();
   }
   void SetUp() override {
@@ -133,9 +175,32 @@ class PageInBrowser : public testing::Test {
     EXPECT_TRUE(written && written->files.size() == 3);
     return browse(directory / "report.html", scratch.path());
   }
-  static Browsed open_simulation() {
+  static Browsed open(const std::string& page, const std::string& fragment) {
     const TemporaryDirectory scratch;
-    std::ofstream{scratch.path() / "simulate.json"} << kSimulation;
+    std::ofstream{scratch.path() / "page.html", std::ios::binary} << page;
+    return browse(scratch.path() / "page.html", scratch.path(), fragment);
+  }
+  static std::string page_of_stranger(const stranger::Change& change) {
+    const auto words = stranger::vocabulary(change);
+    const auto campaign = stranger::campaign(change);
+    return page_of(analyse(*summarise(campaign.manifest, campaign.runs, campaign.facts, words), words));
+  }
+  // Its words, and a number that is none.
+  static std::string simulation_of_stranger() {
+    std::string document = kSimulation;
+    const auto replace = [&](const std::string& what, const std::string& with) {
+      for (auto at = document.find(what); at != std::string::npos; at = document.find(what, at + with.size()))
+        document.replace(at, what.size(), with);
+    };
+    const std::string markup = R"('\"><img src=x onerror=alert(1)>)";
+    for (const std::string word : {"wu2003", "lru", "mrrc", "pfoo-l", "oldest first", "web <1>"})
+      replace("\"" + word + "\"", "\"" + word + markup + "\"");
+    replace("7.42", "\"" + markup + "\"");
+    return document;
+  }
+  static Browsed open_simulation(const char* document) {
+    const TemporaryDirectory scratch;
+    std::ofstream{scratch.path() / "simulate.json"} << document;
     EXPECT_TRUE(write_simulation_page(scratch.path()));
     return browse(scratch.path() / "simulate.html", scratch.path());
   }
@@ -149,6 +214,28 @@ TEST_F(PageInBrowser, DrawsASimulation) {
   EXPECT_THAT(browsed.dom, HasSubstr("Cost, as a multiple of mrrc at 8 MiB"));
   EXPECT_THAT(browsed.dom, HasSubstr("pages of 4 KiB, rounded down to a power of two"));
   EXPECT_THAT(browsed.dom, HasSubstr("no policy does better than pfoo-l"));
+}
+
+// Whatever a stranger's store holds is text, in every corner of the page.
+TEST_F(PageInBrowser, MakesNoMarkupOfAStrangersStrings) {
+  for (const std::string name : {"stranger", "stranger's words", "stranger's names", "stranger's simulation"}) {
+    const auto& browsed = pages().at(name);
+    EXPECT_EQ(browsed.console, "") << name;
+    EXPECT_THAT(browsed.dom, HasSubstr("data-strangers=\"0\"")) << name;
+    EXPECT_THAT(browsed.dom, HasSubstr("data-scripts=\"4\"")) << name;
+    EXPECT_THAT(browsed.dom, HasSubstr("&lt;img src=x onerror=alert(1)&gt;")) << name;
+  }
+  for (const std::string name : {"stranger's words", "stranger's names", "stranger's simulation"})
+    EXPECT_THAT(pages().at(name).dom, HasSubstr("data-tips=\"shown\"")) << name;
+  EXPECT_THAT(pages().at("stranger's words").dom, HasSubstr("data-rendered=\"latency ratio size distribution"));
+  EXPECT_THAT(pages().at("stranger's names").dom, HasSubstr("figure-W1"));
+}
+
+TEST_F(PageInBrowser, RunsNoScriptButItsOwn) {
+  const auto& browsed = pages().at("added");
+  EXPECT_THAT(browsed.dom, HasSubstr("data-rendered="));
+  EXPECT_THAT(browsed.dom, Not(HasSubstr("data-ran")));
+  EXPECT_THAT(browsed.console, HasSubstr("Content Security Policy"));
 }
 
 TEST(SimulationPage, RefusesWhatIsNone) {

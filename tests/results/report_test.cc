@@ -7,8 +7,10 @@
 #include <fstream>
 #include <regex>
 
+#include "common/sha256.hh"
 #include "results/report/assets.hh"
 #include "results/report/data.hh"
+#include "tests/results/stranger.hh"
 #include "tests/results/synthetic.hh"
 
 namespace longhaul::results {
@@ -100,6 +102,17 @@ TEST(Csv, QuotedFieldsComeBack) {
   EXPECT_EQ((*quoted)[27], R"({"loss":1000,"rival":"rxe"})");
 }
 
+TEST(Csv, HoldsNoFormulaOfAStranger) {
+  const stranger::Change change = [](const std::string& word) { return "=HYPERLINK(\"http://x\",1)" + word; };
+  const auto words = stranger::vocabulary(change);
+  const auto campaign = stranger::campaign(change);
+  const auto rows = read_csv(csv_of(*summarise(campaign.manifest, campaign.runs, campaign.facts, words), words));
+  ASSERT_GT(rows.size(), 24U);
+  EXPECT_TRUE(rows[1][0].starts_with("'=HYPERLINK"));
+  for (const auto& row : rows)
+    for (const auto& field : row) EXPECT_FALSE(std::regex_search(field, std::regex{"^[=+@\\t\\r]|^-[^0-9]"})) << field;
+}
+
 TEST(ClaimsFile, HoldsThem) {
   const auto claims = boost::json::parse(
       claims_of(analyse(summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}})), synthetic::vocabulary())));
@@ -158,6 +171,52 @@ TEST_F(PageTest, AsksForNothingFromOutside) {
   EXPECT_THAT(page, HasSubstr("default-src 'none'"));
   EXPECT_FALSE(std::regex_search(
       page, std::regex{R"((\ssrc\s*=)|(@import)|(url\()|(fetch\()|(XMLHttpRequest)|(href="(?!data:)))"}));
+}
+
+std::string texts_gone(std::string page, std::initializer_list<std::string_view> texts) {
+  for (const auto text : texts)
+    if (const auto at = page.find(text); at != std::string::npos) page.erase(at, text.size());
+  return page;
+}
+
+TEST_F(PageTest, HasNoMarkupOfAStrangersStrings) {
+  const auto own = texts_gone(page_of(analyse(summed(synthetic::campaign()), synthetic::vocabulary())),
+                              {assets::echarts(), assets::page_js()});
+  const auto count = [](const std::string& text, const std::string& what) {
+    int found = 0;
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+    return found;
+  };
+  const stranger::Change everything = [](const std::string& word) { return word + stranger::kScript; };
+  for (const auto& change : {everything, stranger::all_but_axes(stranger::kScript)}) {
+    const auto words = stranger::vocabulary(change);
+    const auto campaign = stranger::campaign(change);
+    const auto summary = summarise(campaign.manifest, campaign.runs, campaign.facts, words);
+    ASSERT_TRUE(summary) << summary.error().message;
+    const auto page = texts_gone(page_of(analyse(*summary, words)), {assets::echarts(), assets::page_js()});
+    EXPECT_THAT(page, HasSubstr("alert(1)"));
+    EXPECT_EQ(count(page, "<"), count(own, "<"));
+    EXPECT_THAT(page, Not(HasSubstr("<img")));
+  }
+}
+
+// W3C CSP Level 3: a hash is of the text between the tags.
+TEST_F(PageTest, RunsAndLooksLikeNothingButItself) {
+  const auto page = page_of(analyse(summed(synthetic::awkward()), synthetic::vocabulary()));
+  const auto policy = between(page, "<meta http-equiv=\"Content-Security-Policy\" content=\"", "\"");
+  EXPECT_THAT(policy, Not(HasSubstr("unsafe")));
+  EXPECT_THAT(policy, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(policy, HasSubstr("base-uri 'none'"));
+  std::string sources = "script-src";
+  int scripts = 0;
+  for (auto at = page.find("<script>"); at != std::string::npos; at = page.find("<script>", at + 1), ++scripts)
+    sources += " 'sha256-" + Sha256{}.add(between(page.substr(at), "<script>", "</script>")).base64() + "'";
+  EXPECT_EQ(scripts, 2);
+  EXPECT_THAT(policy, HasSubstr(sources + "; style-src 'sha256-" +
+                                Sha256{}.add(between(page, "<style>", "</style>")).base64() + "'"));
+  EXPECT_THAT(std::string{assets::page_js()} + std::string{assets::simulation_js()} + std::string{assets::page_html()} +
+                  std::string{assets::simulation_html()},
+              Not(HasSubstr("style=\"")));
 }
 
 TEST_F(PageTest, AnswersAtTheTopWithoutJavaScript) {

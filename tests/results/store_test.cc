@@ -366,6 +366,150 @@ TEST_F(StoreTest, AFileIsReplacedWholeOrNotAtAll) {
   EXPECT_EQ(fs::status(dir_ / "file").permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
+TEST_F(StoreTest, ALinkInThePlaceOfTheNewFileIsRefused) {
+  fs::create_directories(dir_);
+  spill(scratch_.path() / "victim", "mine");
+  const auto beside = dir_ / fmt::format("file.{}.new", ::gettid());
+  fs::create_symlink(scratch_.path() / "victim", beside);
+  const auto failed = replace_file(dir_ / "file", "theirs");
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message, AllOf(HasSubstr(beside.string() + ": a symbolic link"), HasSubstr("remove it")));
+  EXPECT_EQ(slurp(scratch_.path() / "victim"), "mine");
+  EXPECT_FALSE(fs::exists(dir_ / "file"));
+  fs::remove(beside);
+  fs::create_directory(beside);
+  EXPECT_THAT(replace_file(dir_ / "file", "theirs").error().message, HasSubstr("something that is no file"));
+  fs::remove(beside);
+  // What a killed writer left is no obstacle, and lends the new file neither its bytes nor its permissions.
+  spill(beside, "half of an old");
+  fs::permissions(beside, fs::perms{0666});
+  ASSERT_TRUE(replace_file(dir_ / "file", "new", 0600));
+  EXPECT_EQ(slurp(dir_ / "file"), "new");
+  EXPECT_EQ(fs::status(dir_ / "file").permissions(), fs::perms{0600});
+}
+
+TEST_F(StoreTest, ALinkInThePlaceOfTheFileIsReplacedItself) {
+  fs::create_directories(dir_);
+  spill(scratch_.path() / "victim", "mine");
+  fs::create_symlink(scratch_.path() / "victim", dir_ / "file");
+  ASSERT_TRUE(replace_file(dir_ / "file", "new"));
+  EXPECT_EQ(slurp(scratch_.path() / "victim"), "mine");
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(dir_ / "file")));
+}
+
+TEST_F(StoreTest, ALinkInThePlaceOfTheLockIsRefused) {
+  const auto victim = scratch_.path() / "victim";
+  const auto lock = dir_ / ".results.lock";
+  fs::create_directories(dir_);
+  spill(victim, "mine");
+  for (const bool symbolic : {true, false}) {
+    symbolic ? fs::create_symlink(victim, lock) : fs::create_hard_link(victim, lock);
+    EXPECT_THAT(refusal(dir_, OpenMode::create),
+                AllOf(HasSubstr(lock.string() + ": is a link"), HasSubstr("remove it")));
+    EXPECT_EQ(slurp(victim), "mine");
+    fs::remove(lock);
+  }
+  EXPECT_EQ(refusal(dir_, OpenMode::create), "opened");
+}
+
+TEST_F(StoreTest, AWriterFollowsNoLinkToADatabase) {
+  const auto elsewhere = scratch_.path() / "elsewhere";
+  ASSERT_TRUE(synthetic::write(small(), elsewhere));
+  fs::create_directories(dir_);
+  fs::create_symlink(elsewhere / "results.db", dir_ / "results.db");
+  for (const auto mode : {OpenMode::resume, OpenMode::create})
+    EXPECT_THAT(refusal(dir_, mode), HasSubstr("results.db: is a symbolic link, which is not followed"));
+  // A directory that is one is its user's own.
+  fs::create_directory_symlink(elsewhere, scratch_.path() / "link");
+  EXPECT_EQ(refusal(scratch_.path() / "link", OpenMode::resume), "opened");
+}
+
+// All names in the directory, and what the database holds.
+std::map<std::string, std::string> everything(const fs::path& directory) {
+  std::map<std::string, std::string> all;
+  for (const auto& entry : fs::directory_iterator{directory}) all[entry.path().filename()] = slurp(entry.path());
+  return all;
+}
+
+TEST_F(StoreTest, AReaderLeavesNothingBehind) {
+  ASSERT_TRUE(synthetic::write(small(), dir_));
+  const auto before = everything(dir_);
+  {
+    const auto store = Store::open(dir_, OpenMode::read);
+    ASSERT_TRUE(store) << store.error().message;
+    EXPECT_TRUE(store->manifest() && store->runs() && store->index() && store->facts());
+    EXPECT_EQ(everything(dir_), before);
+  }
+  EXPECT_EQ(everything(dir_), before);
+}
+
+// It was opened when nobody wrote, so without locks.
+TEST_F(StoreTest, AReaderNoticesAWriterThatBeginsMeanwhile) {
+  const auto campaign = small();
+  ASSERT_TRUE(synthetic::write(campaign, dir_));
+  const auto reader = Store::open(dir_, OpenMode::read);
+  ASSERT_TRUE(reader && reader->runs());
+  {
+    auto writer = Store::open(dir_, OpenMode::resume);
+    auto run = campaign.runs[0];
+    run.run_id = "another";
+    ASSERT_TRUE(writer->add_run(run));
+  }
+  EXPECT_THAT(reader->runs().error().message, AllOf(HasSubstr("results.db"), HasSubstr("try again")));
+  EXPECT_THAT(reader->manifest().error().message, HasSubstr("try again"));
+  EXPECT_EQ(Store::open(dir_, OpenMode::read)->runs()->size(), campaign.runs.size() + 1);
+}
+
+// As data stores keep files: the log lies beside the file, not beside the link.
+TEST_F(StoreTest, AReaderFollowsALinkToTheDatabaseAndItsLog) {
+  const auto campaign = small();
+  const auto elsewhere = scratch_.path() / "elsewhere";
+  auto writer = Store::open(elsewhere, OpenMode::create);
+  ASSERT_TRUE(writer->save_manifest(campaign.manifest));
+  ASSERT_TRUE(writer->add_run(campaign.runs[0]));
+  fs::create_directories(dir_);
+  fs::create_symlink(elsewhere / "results.db", dir_ / "results.db");
+  const auto reader = Store::open(dir_, OpenMode::read);
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_EQ(reader->runs()->size(), 1U);
+}
+
+// What a stranger may have put into a database does not work, in no mode.
+TEST_F(StoreTest, AStrangersSchemaDoesNothing) {
+  const auto campaign = small();
+  ASSERT_TRUE(synthetic::write(campaign, dir_));
+  const auto change = [&](const std::string& sql) {
+    sqlite3* raw = nullptr;
+    ASSERT_EQ(sqlite3_open((dir_ / "results.db").c_str(), &raw), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(raw, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(raw);
+    sqlite3_close(raw);
+  };
+  change("CREATE TRIGGER t AFTER INSERT ON runs BEGIN UPDATE manifest SET document = 'theirs'; END");
+  {
+    auto store = Store::open(dir_, OpenMode::resume);
+    auto run = campaign.runs[0];
+    run.run_id = "another";
+    ASSERT_TRUE(store && store->add_run(run));
+    const auto manifest = store->manifest();
+    ASSERT_TRUE(manifest) << manifest.error().message;
+    EXPECT_EQ(to_json(*manifest), to_json(campaign.manifest));
+  }
+  change("DROP TRIGGER t; ALTER TABLE facts RENAME TO old; CREATE VIEW facts AS SELECT * FROM old");
+  const auto store = Store::open(dir_, OpenMode::read);
+  const auto facts = store ? store->facts() : tl::unexpected(store.error());
+  ASSERT_FALSE(facts);
+  EXPECT_THAT(facts.error().message, HasSubstr("results.db"));
+}
+
+TEST_F(StoreTest, ATextThatIsTooLongIsRefused) {
+  auto database = Database::open(":memory:", "x.db", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  ASSERT_TRUE(database);
+  const auto long_one = database->integer(fmt::format("SELECT length(zeroblob({}))", kLongestText + 1));
+  ASSERT_FALSE(long_one);
+  EXPECT_THAT(long_one.error().message, AllOf(HasSubstr("x.db"), HasSubstr("more than 256 MiB")));
+  EXPECT_TRUE(database->integer("SELECT length(zeroblob(1000000))"));
+}
+
 TEST(FactsDigest, FollowsTheContent) {
   NodeFacts facts{.hostname = "a"};
   const auto digest = facts_digest(facts);

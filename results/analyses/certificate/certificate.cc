@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kWorkload = "packets";
 constexpr const char* kDefaultEngine = "netem";
+constexpr const char* kNoEngine = "none";  // nothing is asked of the router
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 // What a cell may ask of the path and say something about an engine by itself.
@@ -119,9 +120,13 @@ Result<Certificate> certify(const Summary& summary, const Vocabulary& vocabulary
     for (const auto& [digest, runs] : digests)
       if (const auto known = summary.facts.find(digest); known != summary.facts.end())
         certificate.kernels[node] = known->second.kernel;
-  for (const auto& cell : summary.cells)
-    if (cell.workload == kWorkload && plain(cell, vocabulary))
-      certificate.engines[choice_of(cell.parameters, "engine", kDefaultEngine)].push_back(point_of(cell, vocabulary));
+  for (const auto& cell : summary.cells) {
+    if (cell.workload != kWorkload || !plain(cell, vocabulary)) continue;
+    auto point = point_of(cell, vocabulary);
+    const bool asked = point.delay > 0 || point.rate > 0;
+    certificate.engines[asked ? choice_of(cell.parameters, "engine", kDefaultEngine) : kNoEngine].push_back(
+        std::move(point));
+  }
   if (certificate.engines.empty())
     return refuse("no cells of the workload {} with a delay or a rate alone: run campaigns/certify.yaml", kWorkload);
   for (auto& [engine, points] : certificate.engines)
@@ -211,7 +216,7 @@ std::string to_text(const Certificate& certificate) {
   for (const auto& [engine, points] : certificate.engines) {
     const auto range = range_of(points);
     text += fmt::format(
-        "\n{}: delays {}{}; up to {} packets/s\n", engine,
+        "\n{}: delays {}{}; up to {} packets/s\n", engine == kNoEngine ? "the router by itself" : engine,
         range.most_delay == 0 ? "none"
                               : fmt::format("{} to {}", duration(range.least_delay), duration(range.most_delay)),
         range.most_rate == 0 ? ""

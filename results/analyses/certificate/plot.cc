@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "results/analyses/certificate/certificate.hh"
+#include "results/analyses/markup.hh"
 
 namespace longhaul::results {
 namespace {
@@ -83,9 +84,10 @@ std::string to_svg(const Certificate& certificate) {
   svg += fmt::format(
       "<text x=\"{}\" y=\"18\">error of the median (whole lines) and p99 beyond what was asked (dashed); {} "
       "clock</text>\n",
-      kLeft, certificate.clock);
+      kLeft, inside_html(certificate.clock));
   std::size_t number = 0;
   for (const auto& [engine, line] : drawn) {
+    if (line.empty()) continue;  // the router by itself has no error
     const auto* const colour = kColours[number % std::size(kColours)];
     for (const bool tail : {false, true}) {
       std::string path;
@@ -104,10 +106,10 @@ std::string to_svg(const Certificate& certificate) {
           "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\" stroke=\"{}\"><title>{}, {}, {} packets/s of {} B: "
           "{:.1f} us</title></circle>\n",
           at_x(static_cast<double>(point->delay)), at_y(*point->error), point->broken.empty() ? colour : "white",
-          colour, engine, format_quantity(Kind::duration, point->delay), point->packets_a_second, point->size,
-          *point->error / 1e3);
+          colour, inside_html(engine), format_quantity(Kind::duration, point->delay), point->packets_a_second,
+          point->size, *point->error / 1e3);
     svg += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", kWidth - kRight + 12,
-                       kTop + 20 + 20 * static_cast<double>(number), colour, engine);
+                       kTop + 20 + 20 * static_cast<double>(number), colour, inside_html(engine));
     ++number;
   }
   return svg + "</svg>\n";

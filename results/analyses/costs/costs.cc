@@ -58,7 +58,7 @@ std::vector<FittedCosts> fit_costs(const Summary& summary, const Vocabulary& voc
       groups[{name_of(cell, vocabulary), cell.virtual_clock}].push_back(&cell);
   std::vector<FittedCosts> all;
   for (const auto& [key, cells] : groups) {
-    const auto points = [&](const char* metric) {
+    const auto points = [&, &cells = cells](const char* metric) {
       std::vector<LinePoint> line;
       for (const auto* cell : cells) {
         const auto size = integer_of(vocabulary.completed(cell->workload, cell->parameters), "size");

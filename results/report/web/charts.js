@@ -73,8 +73,9 @@ function lineAlong(one, x, y, {place, metric, theory}) {
     ...expectedLine(one.style, along.filter(cell => theory(cell) !== null).map(cell => at(cell, theory(cell))))];
 }
 
-const tipTable = (head, columns, rows) => `<div class="tip"><div class="head">${escaped(head)}</div><table><tr><th></th>${columns.map(c => `<th>${c}</th>`).join('')}</tr>${
-  rows.map(row => `<tr><td>${row[0]}</td>${row.slice(1).map(cell => `<td class="number">${cell}</td>`).join('')}</tr>`).join('')}</table></div>`;
+// Everything is plain text; a row is [style, label, cells].
+const tipTable = (head, columns, rows) => `<div class="tip"><div class="head">${escaped(head)}</div><table><tr><th></th>${columns.map(c => `<th>${escaped(c)}</th>`).join('')}</tr>${
+  rows.map(([style, label, cells]) => `<tr><td>${swatch(style)} ${escaped(label)}</td>${cells.map(cell => `<td class="number">${escaped(cell)}</td>`).join('')}</tr>`).join('')}</table></div>`;
 const swatch = style => `<svg class="swatch" width="30" height="12" aria-hidden="true"><line x1="1" y1="6" x2="29" y2="6" stroke="${style.colour}" stroke-width="2.4" ${
   Array.isArray(style.dash) ? `stroke-dasharray="${style.dash.map(length => length * 0.4).join(' ')}"` : ''}/>${
   style.hollow ? `<path d="M15 1.5 19.5 6 15 10.5 10.5 6z" fill="${css('--page')}" stroke="${style.colour}" stroke-width="1.7"/>`
@@ -89,10 +90,10 @@ function seriesTip(spec, key, head) {
     const theory = found.some(({cell}) => expectedOf(cell, key) !== null);
     const alone = isAlone(found[0].cell);
     const columns = ['median', '95 % interval', ...(theory ? ['expected'] : []), 'p99', 'runs', ...(alone ? [] : ['achieved delay'])];
-    return tipTable(head(found[0].cell), columns, found.map(({cell, metric, style, label}) => [
-      swatch(style) + ' ' + escaped(label), inUnit(metric.median, spec.unit), bounds(metric, spec.unit),
+    return tipTable(head(found[0].cell), columns, found.map(({cell, metric, style, label}) => [style, label, [
+      inUnit(metric.median, spec.unit), bounds(metric, spec.unit),
       ...(theory ? [expectedOf(cell, key) === null ? BLANK : inUnit(cell.expected, spec.unit)] : []),
-      metric.p99 === null ? BLANK : inUnit(metric.p99, spec.unit, 3), metric.runs, ...(alone ? [] : [achievedText(cell)])]));
+      metric.p99 === null ? BLANK : inUnit(metric.p99, spec.unit, 3), metric.runs, ...(alone ? [] : [achievedText(cell)])]]));
   };
 }
 
@@ -188,9 +189,9 @@ function ratioOption() {
     tip: params => {
       const found = points(params);
       if (!found.length) return '';
-      return tipTable(`${roundTime(found[0].point.delay)} one-way: ${better}`, ['ratio', '95 % interval', 'verdict', 'RDMA', 'sockets'], found.map(({point, pair, style}) => [
-        swatch(style) + ' ' + escaped(pair.name), ratioText(point.ratio), point.low === undefined ? 'too few runs' : `${ratioText(point.low)} – ${ratioText(point.high)}`,
-        VERDICT[point.advantage], inUnit(selected(byId.get(point.rdma)).median, spec.unit), inUnit(selected(byId.get(point.sockets)).median, spec.unit)]));
+      return tipTable(`${roundTime(found[0].point.delay)} one-way: ${better}`, ['ratio', '95 % interval', 'verdict', 'RDMA', 'sockets'], found.map(({point, pair, style}) => [style, pair.name, [
+        ratioText(point.ratio), point.low === undefined ? 'too few runs' : `${ratioText(point.low)} – ${ratioText(point.high)}`,
+        VERDICT[point.advantage], inUnit(selected(byId.get(point.rdma)).median, spec.unit), inUnit(selected(byId.get(point.sockets)).median, spec.unit)]]));
     },
   }), series};
 }
@@ -225,7 +226,7 @@ function distributionOption() {
       if (!found.length) return '';
       const own = ownAxis();
       return tipTable(own ? `${own.name} ${axisText(own, state.delay)}` : `${roundTime(state.delay)} one-way, ${bytes(state.size)}`, ['percentile', spec.name, 'samples'], found.map(point =>
-        [swatch(point.style) + ' ' + escaped(point.label), percent(point.p), inUnit(point.value, spec.unit), grouped(String(point.samples))]));
+        [point.style, point.label, [percent(point.p), inUnit(point.value, spec.unit), grouped(String(point.samples))]]));
     },
   }), series: series.flatMap(one => one.cells.slice(0, 1).map(cell => ({
     name: one.label, type: 'line', showSymbol: false, symbol: 'circle', z: 5, emphasis: {disabled: true},

@@ -34,8 +34,8 @@ function cpuOption(end, ends) {
       const found = points(params);
       if (!found.length) return '';
       const parts = ['cpu_user', 'cpu_system', 'cpu_irq', 'cpu_softirq', 'process_cpu', 'process_polling'];
-      return tipTable(`${end}, ${axis.head(found[0].cell)}`, ['median', '95 % interval', ...parts.map(part => CPU_NAMES[part])], found.map(({cell, metric, style, label}) => [
-        swatch(style) + ' ' + escaped(label), inUnit(metric.median, spec.unit, 3), bounds(metric, spec.unit), ...parts.map(part => inUnit(cpuOf(cell, end, part)?.median, '%', 3))]));
+      return tipTable(`${end}, ${axis.head(found[0].cell)}`, ['median', '95 % interval', ...parts.map(part => CPU_NAMES[part])], found.map(({cell, metric, style, label}) => [style, label, [
+        inUnit(metric.median, spec.unit, 3), bounds(metric, spec.unit), ...parts.map(part => inUnit(cpuOf(cell, end, part)?.median, '%', 3))]]));
     },
   }), series};
 }

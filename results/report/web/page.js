@@ -157,9 +157,11 @@ for (const [name, value] of asked.map(text => text.split('='))) {
 const opened = asked.find(text => text.startsWith('claim='))?.slice(6);
 // `report.html#only=figures-section` shows that part of the page alone, for a picture.
 const only = asked.find(text => text.startsWith('only='))?.slice(5);
-if (sections.some(one => one.id === only))
-  document.head.insertAdjacentHTML('beforeend', `<style>.bar, main > section, #sections > section:not(#${only}) { display: none; }</style>`);
 renderClaims();
 for (const element of document.querySelectorAll('details.claim'))
   element.open = opened === 'all' || opened === element.dataset.claim;
 setTheme(asked.includes('dark') || (dark.matches && !asked.includes('light')) ? 'dark' : 'light');
+if (sections.some(one => one.id === only)) {
+  document.body.classList.add('only');
+  document.getElementById(only).classList.add('chosen');
+}

@@ -59,7 +59,7 @@ function inUnit(value, unit, significant = 4) {
 }
 
 const shortDate = ms => ms > 0 ? new Date(ms).toISOString().replace('T', ' ').slice(0, 16) + ' UTC' : BLANK;
-const escaped = text => String(text).replace(/[&<>"]/g, c => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;'}[c]));
+const escaped = text => String(text).replace(/[&<>"']/g, c => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'}[c]));
 
 // An axis: position of a value, its range, and the values that get a label.
 function niceStep(span, count) {

@@ -33,6 +33,11 @@ function settle() {
   state.shown = new Set(names.length <= 8 ? names : names.filter(name => wanted.includes(name)));
 }
 
+// ECharts' own would colour by style attributes, which the page's policy does not admit.
+const tip = format => params => `<div class="tip"><div class="head">${escaped(params[0].name)}</div><table>${params.map(one =>
+  `<tr><td><svg class="swatch" width="10" height="10" aria-hidden="true"><circle cx="5" cy="5" r="4.5" fill="${escaped(one.color)}"/></svg> ${escaped(one.seriesName)}</td><td class="number">${
+    escaped(one.value === undefined ? BLANK : format(one.value))}</td></tr>`).join('')}</table></div>`;
+
 const charts = {};
 function draw(id, option) {
   charts[id] ??= echarts.init(element(id), null, {renderer: 'svg'});
@@ -41,7 +46,7 @@ function draw(id, option) {
     splitLine: {lineStyle: {color: css('--grid')}}, nameTextStyle: {color: ink, fontSize: 12.5}, nameLocation: 'middle', ...more});
   charts[id].setOption({animation: false, backgroundColor: 'transparent', aria: {enabled: true}, textStyle: {fontFamily: getComputedStyle(document.body).fontFamily},
     grid: {left: 62, right: 16, top: 14, bottom: 46},
-    tooltip: {trigger: 'axis', confine: true, backgroundColor: css('--page'), borderColor: line, textStyle: {color: css('--ink'), fontSize: 13}, valueFormatter: option.format},
+    tooltip: {trigger: 'axis', confine: true, backgroundColor: css('--page'), borderColor: line, textStyle: {color: css('--ink'), fontSize: 13}, formatter: tip(option.format)},
     xAxis: axis({type: 'category', data: option.places, name: option.x, nameGap: 28}),
     yAxis: axis({type: 'value', name: option.y, nameGap: 46, max: option.max, axisLabel: {color: ink, fontSize: 12, formatter: option.format}}),
     series: option.series}, true);
@@ -68,7 +73,7 @@ function drawSizes() {
 
 function drawAll() {
   const reference = row('mrrc', last()) ?? row(best(), last());
-  element('cost-title').innerHTML = `Cost, as a multiple of ${escaped(reference.policy)} at ${bytes(last())} <span class="quiet">(figure 11)</span>`;
+  element('cost-title').innerHTML = `Cost, as a multiple of ${escaped(reference.policy)} at ${escaped(bytes(last()))} <span class="quiet">(figure 11)</span>`;
   drawSizes();
   lines('hits', one => one?.hit_ratio, {y: 'hits'});
   lines('cost', one => one && one.cost_us / reference.cost_us, {y: 'cost', format: v => ratioText(v)});
@@ -79,7 +84,7 @@ function table() {
   const along = capacities();
   const help = new Map(data.policies.map(one => [one.name, one.help]));
   const cell = one => `<td class="number">${percent(one?.hit_ratio)}</td><td class="number"><b>${percent(one?.cost_saved)}</b></td>`;
-  return `<table><thead><tr><th></th>${along.map(capacity => `<th class="number" colspan="2">${bytes(capacity)}</th>`).join('')}<th></th></tr>
+  return `<table><thead><tr><th></th>${along.map(capacity => `<th class="number" colspan="2">${escaped(bytes(capacity))}</th>`).join('')}<th></th></tr>
     <tr><th>policy</th>${along.map(() => '<th class="number">hits</th><th class="number">saved</th>').join('')}<th>what it does</th></tr></thead><tbody>${
     ranked().map(one => `<tr><td>${escaped(one.name)}${one.bound ? ' <span class="quiet">(bound)</span>' : ''}</td>${along.map(capacity => cell(row(one.name, capacity))).join('')}<td class="quiet">${
       escaped(help.get(one.name) ?? (one.name === 'pfoo-l' ? 'no policy does better, batches aside' : 'knows the future, sizes too'))}</td></tr>`).join('')}</tbody></table>`;
@@ -104,12 +109,12 @@ function render() {
   const cost = data.profiles.find(one => one.name === state.profile);
   element('notes').innerHTML = [
     `A request that is registered already, by one region or by several, is a hit. Where it is in part, only the gaps are registered.`,
-    `Registering p pages costs ${cost.registering.per_page} p + ${cost.registering.per_call} µs, deregistering ${cost.deregistering.per_page} p + ${cost.deregistering.per_call} µs (${escaped(cost.name)}). Policies that evict in batches deregister a batch in one call; the others pay for each region.`,
+    `Registering p pages costs ${cost.registering.per_page} p + ${cost.registering.per_call} µs, deregistering ${cost.deregistering.per_page} p + ${cost.deregistering.per_call} µs (${cost.name}). Policies that evict in batches deregister a batch in one call; the others pay for each region.`,
     `Cost saved: share of what it costs to register and deregister for each request.`,
     trace().bounded ? `belady-size knows the future and is good, not optimal; no policy does better than pfoo-l (PFOO-L, Berger and others 2018), but that batches save calls that it counts.`
       : `Requests of this trace overlap one another: the bounds of caches of whole objects do not hold for it and are left out.`,
     trace().skipped > 0 ? `${trace().skipped} bad lines or records of the trace were skipped.` : '',
-  ].filter(Boolean).map(text => `<li>${text}</li>`).join('');
+  ].filter(Boolean).map(text => `<li>${escaped(text)}</li>`).join('');
   drawAll();
 }
 

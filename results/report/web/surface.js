@@ -23,11 +23,11 @@ function renderSurface() {
   const square = cell => {
     if (!cell) return '<td class="cell quiet">–</td>';
     const metric = selected(cell), shade = metric.median > 0 ? 0.05 + 0.6 * (Math.log(metric.median) - low) / span : 0;
-    return `<td class="cell" style="background:rgba(${css('--rdma')}, ${shade.toFixed(2)})" title="${escaped(bounds(metric, spec.unit))}, ${counted(metric.runs, 'run')}">${inUnit(metric.median, spec.unit, 3)}</td>`;
+    return `<td class="cell" data-fill="rgba(${css('--rdma')}, ${shade.toFixed(2)})" title="${escaped(bounds(metric, spec.unit))}, ${counted(metric.runs, 'run')}">${escaped(inUnit(metric.median, spec.unit, 3))}</td>`;
   };
   html('surface', grid.map(one => `<table><caption>${swatch(one.style)} ${escaped(one.label)}</caption><thead><tr><th>${escaped(axis.name)} ↓ delay →</th>${
     columns.map(delay => `<th class="delay">${roundTime(delay)}</th>`).join('')}</tr></thead><tbody>${
-    rows.map(row => `<tr><th>${axisText(axis, row)}</th>${columns.map(delay => square(one.cells.find(cell => cell.delay === delay && cell.along === row))).join('')}</tr>`).join('')}</tbody></table>`).join(''));
+    rows.map(row => `<tr><th>${escaped(axisText(axis, row))}</th>${columns.map(delay => square(one.cells.find(cell => cell.delay === delay && cell.along === row))).join('')}</tr>`).join('')}</tbody></table>`).join(''));
 }
 
 function surfaceTitle() {

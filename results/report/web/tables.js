@@ -1,6 +1,11 @@
 // Everything of the page that is not a plot.
 
-const html = (id, text) => { document.getElementById(id).innerHTML = text; };
+// The page's policy admits no style attributes: what has a colour of its own says so in data-fill.
+function html(id, text) {
+  const element = document.getElementById(id);
+  element.innerHTML = text;
+  for (const one of element.querySelectorAll('[data-fill]')) one.style.background = one.dataset.fill;
+}
 const counted = (count, word) => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 function renderMarks() {
@@ -27,7 +32,7 @@ function renderMatrix() {
     const fill = tint ? `rgba(${css(tint)}, ${strength(point.ratio).toFixed(2)})` : `rgba(${css('--none')}, .12)`;
     const range = point.low === undefined ? 'too few runs' : `${ratioText(point.low)} – ${ratioText(point.high)}`;
     const sign = {rdma: '', sockets: '', none: '≈ ', unknown: '? '}[point.advantage];
-    return `<td class="cell" style="background:${fill}" title="${VERDICT[point.advantage]}"><b>${sign}${ratioText(point.ratio)}×</b><span>${range}</span></td>`;
+    return `<td class="cell" data-fill="${fill}" title="${VERDICT[point.advantage]}"><b>${sign}${ratioText(point.ratio)}×</b><span>${range}</span></td>`;
   };
   const limit = 8;
   const rows = pairs.map(pair => {
@@ -37,7 +42,7 @@ function renderMatrix() {
   });
   const spec = specOf(state.metric);
   const what = spec.unit === 'ns' ? 'Times faster at' : `${spec.name}: times better at`;
-  const head = `<tr><th>${what}</th>${columns.map(delay => `<th class="delay">${roundTime(delay)}</th>`).join('')}<th>verdict along the one-way delay</th></tr>`;
+  const head = `<tr><th>${escaped(what)}</th>${columns.map(delay => `<th class="delay">${roundTime(delay)}</th>`).join('')}<th>verdict along the one-way delay</th></tr>`;
   const table = body => `<div class="scroll"><table><thead>${head}</thead><tbody>${body.join('')}</tbody></table></div>`;
   const rest = rows.slice(limit);
   html('matrix', table(rows.slice(0, limit)) + (rest.length ? `<details><summary>${counted(rest.length, 'more pair')}</summary>${table(rest)}</details>` : ''));
@@ -67,9 +72,9 @@ function renderCells() {
     ['achieved → / ← [µs]', ({cell}) => cell.forward.achieved ?? -1, ({cell}) => isAlone(cell) ? BLANK : `${achievedCell(cell.forward)} / ${achievedCell(cell.back)}`, true],
     ['conditions', ({cell}) => conditionKey(settingsOf(cell)), ({cell}) => Object.keys(settingsOf(cell)).length ? escaped(conditionText(settingsOf(cell))) : BLANK],
     ['metric', ({metric}) => metric?.name ?? '', ({metric}) => escaped(metric?.name ?? BLANK)],
-    ['median', ({metric}) => metric?.median ?? -1, ({metric}) => metric ? inUnit(metric.median, metric.unit) : BLANK, true],
-    ['95 % interval', ({metric}) => metric?.low ?? -1, ({metric}) => metric ? bounds(metric, metric.unit) : BLANK, true],
-    ['p99', ({metric}) => metric?.p99 ?? -1, ({metric}) => metric && metric.p99 !== null ? inUnit(metric.p99, metric.unit) : BLANK, true],
+    ['median', ({metric}) => metric?.median ?? -1, ({metric}) => metric ? escaped(inUnit(metric.median, metric.unit)) : BLANK, true],
+    ['95 % interval', ({metric}) => metric?.low ?? -1, ({metric}) => metric ? escaped(bounds(metric, metric.unit)) : BLANK, true],
+    ['p99', ({metric}) => metric?.p99 ?? -1, ({metric}) => metric && metric.p99 !== null ? escaped(inUnit(metric.p99, metric.unit)) : BLANK, true],
     ['runs', ({cell}) => cell.usable, ({cell}) => cell.usable, true],
     ['samples', ({metric}) => metric?.samples ?? 0, ({metric}) => metric ? grouped(String(metric.samples)) : BLANK, true],
     ['status', ({cell}) => cell.status, ({cell}) => statusOf(cell)],
@@ -92,7 +97,7 @@ function renderProblems() {
   const name = cell => `${swatch(styleOf(cell))} ${escaped(labelOf(cell))}, ${escaped(place(cell))}`;
   const runs = cell => Object.entries(cell.runs).map(([status, count]) => `${count} ${status}`).join(', ') || 'none';
   html('problems', `<table><thead><tr><th>cell</th><th>status</th><th>runs</th><th>why</th></tr></thead><tbody>${
-    [...cells, ...again].map(cell => `<tr><td>${name(cell)}</td><td>${statusOf(cell)}</td><td>${runs(cell)}</td><td>${
+    [...cells, ...again].map(cell => `<tr><td>${name(cell)}</td><td>${statusOf(cell)}</td><td>${escaped(runs(cell))}</td><td>${
       escaped([cell.message, ...cell.limits].filter((text, i, all) => text && all.indexOf(text) === i).join('; ') || (cell.status === 'ok' ? 'runs that did not count were repeated' : BLANK))}</td></tr>`).join('')}</tbody></table>`);
 }
 
@@ -105,7 +110,8 @@ function renderTopology() {
   const lines = Math.max(...[...clients, ...servers].map(node => (node.attachments ?? []).length), 1);
   const rowHeight = 62, boxHeight = 34 + lines * rowHeight, gap = 22;
   const tall = Math.max(clients.length, servers.length) * (boxHeight + gap) - gap;
-  const text = (x, y, content, extra = '') => `<text x="${x}" y="${y}" fill="var(--ink)" font-size="13" ${extra}>${escaped(content)}</text>`;
+  const text = (x, y, content, extra = '', colour = 'var(--ink)', size = 13) => `<text x="${x}" y="${y}" fill="${colour}" font-size="${size}" ${extra}>${escaped(content)}</text>`;
+  const quiet = 'var(--soft-ink)';
   const box = (x, y, width, height, title) => `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="9" fill="var(--zebra)" stroke="var(--line)"/>${text(x + width / 2, y + 22, title, 'font-weight="600" text-anchor="middle"')}`;
   const top = 40;
   let out = '';
@@ -121,19 +127,19 @@ function renderTopology() {
       out += `<line x1="${from}" y1="${at}" x2="${to}" y2="${routerAt}" stroke="${HUES[theme()][Math.max(0, owners.indexOf(attachment.provider)) % HUES.light.length][0]}" stroke-width="2"/>`;
       out += `<circle cx="${from}" cy="${at}" r="4" fill="var(--soft-ink)"/><circle cx="${to}" cy="${routerAt}" r="4" fill="var(--soft-ink)"/>`;
       out += text(x + 95, at - 4, attachment.netdev + (attachment.device ? ` · ${attachment.device}` : ''), 'text-anchor="middle"');
-      out += text(x + 95, at + 13, attachment.address, 'text-anchor="middle" style="fill:var(--soft-ink);font-size:11.5px"');
-      if (link && i === 0) out += text(outward > 0 ? 425 : 555, routerAt - 6, outward > 0 ? link.client_side : link.server_side, `text-anchor="${outward > 0 ? 'start' : 'end'}" style="font-size:12px"`);
+      out += text(x + 95, at + 13, attachment.address, 'text-anchor="middle"', quiet, 11.5);
+      if (link && i === 0) out += text(outward > 0 ? 425 : 555, routerAt - 6, outward > 0 ? link.client_side : link.server_side, `text-anchor="${outward > 0 ? 'start' : 'end'}"`, 'var(--ink)', 12);
     });
   });
   if (router) {
     out += box(415, top + tall / 2 - boxHeight / 2, 150, boxHeight, router.name);
-    out += text(490, top + tall / 2 + boxHeight / 2 - 10, 'degen: the WAN', 'text-anchor="middle" style="fill:var(--soft-ink);font-size:12px"');
+    out += text(490, top + tall / 2 + boxHeight / 2 - 10, 'degen: the WAN', 'text-anchor="middle"', quiet, 12);
   }
   side(clients, 30, 1);
   side(servers, 760, -1);
   const boots = unique(data.nodes.map(node => node.facts?.boot_id).filter(Boolean));
   const together = nodes.length > 1 && boots.length === 1;
-  if (together) out += `<rect x="8" y="10" width="964" height="${tall + 58}" rx="14" fill="none" stroke="var(--faint)" stroke-dasharray="7 5"/>${text(22, 29, 'one machine: the nodes share clock and processors', 'style="fill:var(--soft-ink);font-size:12px"')}`;
+  if (together) out += `<rect x="8" y="10" width="964" height="${tall + 58}" rx="14" fill="none" stroke="var(--faint)" stroke-dasharray="7 5"/>${text(22, 29, 'one machine: the nodes share clock and processors', '', quiet, 12)}`;
   html('topology', `<svg viewBox="0 0 980 ${tall + 78}" role="img" aria-label="client, router and server">${out}</svg><p class="quiet small">Topology: ${escaped(data.testbed.topology || 'unknown')}. Delay is added by the router, one-way, in each direction on its own, and measured there on both of its interfaces.</p>`);
 }
 

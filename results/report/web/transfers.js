@@ -51,7 +51,7 @@ function timelineSvg(cells) {
   const x = ns => left + (width - left - right) * Math.min(1, Math.max(0, ns / longest));
   const height = top + cells.length * (2 * lane + gap) + 26;
   const ink = css('--ink'), soft = css('--soft-ink'), line = css('--line');
-  const text = (at, y, words, more = '') => `<text x="${at}" y="${y}" font-size="11.5" fill="${soft}" ${more}>${escaped(words)}</text>`;
+  const text = (at, y, words, more = '', colour = soft) => `<text x="${at}" y="${y}" font-size="11.5" fill="${colour}" ${more}>${escaped(words)}</text>`;
   const rows = cells.map((one, row) => {
     const {cell} = one, hue = protocolHue(one.protocol), write = one.direction === 'write';
     const base = top + row * (2 * lane + gap) + 15, clientY = base + lane / 2, serverY = base + lane * 1.5 + 8;
@@ -68,7 +68,7 @@ function timelineSvg(cells) {
     const posted = moment(cell, 'critical_path'), arrived = moment(cell, 'transfer');
     const keyAhead = one.protocol === 'advertised', inStart = one.protocol === 'typical' && !write;
     const mark = posted === null ? '' : `<path d="M${x(posted)} ${sourceY - 7} l6 7 -6 7 -6 -7z" fill="${ink}"><title>the write is posted: ${time(posted, 4)}</title></path>`;
-    return text(0, base - 4, one.protocol, `font-weight="600" style="fill:${ink}"`) + text(left - 6, clientY + 4, 'client', 'text-anchor="end"') + text(left - 6, serverY + 4, 'server', 'text-anchor="end"') +
+    return text(0, base - 4, one.protocol, 'font-weight="600"', ink) + text(left - 6, clientY + 4, 'client', 'text-anchor="end"') + text(left - 6, serverY + 4, 'server', 'text-anchor="end"') +
       [clientY, serverY].map(y => `<line x1="${left}" y1="${y}" x2="${width - right}" y2="${y}" stroke="${line}"/>`).join('') +
       bar(moment(cell, 'at_client_registering'), moment(cell, 'at_client_registered'), clientY, 'the client') +
       bar(moment(cell, 'at_server_registering'), moment(cell, 'at_server_registered'), serverY, 'the server') +
@@ -102,9 +102,9 @@ function savingOption() {
     tip: params => {
       const found = points(params);
       if (!found.length) return '';
-      return tipTable(`${roundTime(found[0].saving.of.cell.delay)} one-way, against typical`, ['saved', '95 % interval', 'predicted', 'of the path'], found.map(({saving, style, label}) => [
-        swatch(style) + ' ' + escaped(label), time(saving.saved, 3), saving.low === undefined ? 'too few runs' : `${time(saving.low, 3)} – ${time(saving.high, 3)}`,
-        saving.predicted === null ? BLANK : time(saving.predicted, 3), `${(100 * (1 - saving.ratio)).toFixed(1)} %`]));
+      return tipTable(`${roundTime(found[0].saving.of.cell.delay)} one-way, against typical`, ['saved', '95 % interval', 'predicted', 'of the path'], found.map(({saving, style, label}) => [style, label, [
+        time(saving.saved, 3), saving.low === undefined ? 'too few runs' : `${time(saving.low, 3)} – ${time(saving.high, 3)}`,
+        saving.predicted === null ? BLANK : time(saving.predicted, 3), `${(100 * (1 - saving.ratio)).toFixed(1)} %`]]));
     },
   }), series, legend: {show: true, bottom: 0, textStyle: {color: css('--ink')}, data: unique(savings.map(one => one.of.protocol))}, grid: {left: 76, right: 18, top: 14, bottom: 76}};
 }
