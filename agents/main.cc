@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 #include <functional>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "common/command_line.hh"
 #include "common/log.hh"
 #include "common/version.hh"
+#include "common/watchdog.hh"
 #include "observe/facts.hh"
 #include "workloads/suite/catalog.hh"
 
@@ -30,9 +32,10 @@ constexpr const char* kExamples = R"(Examples:
   longhaul-agent --facts            what a controller would learn about this node
   longhaul-agent --facts --json
 
-Certificates come from `longhaul pki init` and `longhaul pki issue`. A crl.pem beside the CA's file is honoured. The agent needs no
-privileges; it stops on SIGTERM and takes what it started with it. SIGHUP has it begin a new audit file where the old one was
-moved away. What a workload may use is limited; `none` takes a limit away.)";
+Certificates come from `longhaul pki init` and `longhaul pki issue`. A crl.pem beside the CA's file is honoured, and
+missed when it goes: nobody is let in then. The agent needs no privileges; it stops on SIGTERM and takes what it started with
+it. SIGHUP has it begin a new audit file where the old one was moved away. What a workload may use is limited;
+`none` takes a limit away.)";
 
 struct Options {
   std::string node;
@@ -81,6 +84,35 @@ Result<ProcessLimits> read_limits(const Options& options) {
   return limits;
 }
 
+/// Tells the service manager that the loop that serves controllers turns.
+class Pulse {
+ public:
+  explicit Pulse(boost::asio::io_context& context) : timer_(context) {
+    if (watchdog_) beat();
+  }
+  /// Lets the io_context run out of work.
+  void stop() {
+    stopped_ = true;
+    timer_.cancel();
+  }
+
+ private:
+  /// The unit's WatchdogSec= is several times as long.
+  static constexpr std::chrono::seconds kInterval{2};
+
+  void beat() {
+    watchdog_.beat();
+    timer_.expires_after(kInterval);
+    timer_.async_wait([this](auto error) {
+      if (!error && !stopped_) beat();
+    });
+  }
+
+  Watchdog watchdog_;
+  boost::asio::steady_timer timer_;
+  bool stopped_ = false;
+};
+
 Result<void> serve(Options options) {
   if (auto ok = read_endpoint(options.listen, options.agent); !ok) return ok;
   if (!options.cpus.empty()) {
@@ -105,10 +137,12 @@ Result<void> serve(Options options) {
   end_steering();  // of one that was killed
   boost::asio::signal_set hang_up{context};
   boost::asio::signal_set signals{context, SIGINT, SIGTERM};
+  Pulse pulse{context};
   signals.async_wait([&](auto error, int) {
     if (error) return;
     (*agent)->close();
     hang_up.cancel();
+    pulse.stop();
   });
   std::function<void()> reopen = [&] {
     hang_up.async_wait([&](auto error, int) {

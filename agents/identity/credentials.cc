@@ -16,11 +16,24 @@ fs::path crl_file(const Credentials& credentials) {
   return fs::path{credentials.ca}.replace_filename("crl.pem");
 }
 
-/// A crl.pem that is there and unreadable is an error: passing over it would admit those whom it revokes.
+bool is_there(const fs::path& file) {
+  std::error_code error;
+  return fs::exists(file, error) || error;
+}
+
+/// A crl.pem that is there and unreadable is an error, and so is one that has gone: passing over it would admit those
+/// whom it revokes.
 Result<void> add_revocations(X509_STORE* store, const Credentials& credentials) {
   const auto file = crl_file(credentials);
-  std::error_code error;
-  if (!fs::exists(file, error) && !error) return {};
+  if (is_there(file)) {
+    *credentials.listed = true;
+  } else {
+    if (!*credentials.listed) return {};
+    return refuse(
+        "{}: the list of revoked certificates was there and is gone, so nobody can be trusted: copy the authority's "
+        "crl.pem there (it is beside the authority's ca.pem)",
+        file.string());
+  }
   auto list = read_revocation_list(file);
   if (!list) return tl::unexpected(list.error());
   require(::X509_STORE_add_crl(store, list->get()) == 1, "taking the revocation list");
@@ -86,17 +99,46 @@ std::string verify_error(const SSL* ssl) {
   return result == X509_V_OK ? "" : ::X509_verify_cert_error_string(result);
 }
 
-bool RevocationWatch::revoked() {
+Result<std::vector<std::string>> expiry_warnings(const Credentials& credentials, WallTime now) {
+  std::vector<std::string> lines;
+  const auto look = [&](const std::string& file, const std::string& remedy) -> Result<void> {
+    auto certificate = read_certificate(file);
+    if (!certificate) return tl::unexpected(certificate.error());
+    if (const auto notice = expiry_notice(term_of(certificate->get()), now); !notice.empty())
+      lines.push_back(fmt::format("{}: this certificate {}: {}", file, notice, remedy));
+    return {};
+  };
+  const auto own = own_identity(credentials);
+  if (!own) return tl::unexpected(own.error());
+  const auto* const role = boost::describe::enum_to_string(own->role, "?");
+  if (auto ok =
+          look(credentials.cert,
+               fmt::format("longhaul pki issue {} {} --replace, and copy certificate and key here", role, own->name));
+      !ok)
+    return tl::unexpected(ok.error());
+  if (auto ok = look(credentials.ca, "make another authority by longhaul pki init, and issue all certificates anew");
+      !ok)
+    return tl::unexpected(ok.error());
+  return lines;
+}
+
+std::string PeerWatch::objection(WallTime now) {
+  if (revoked()) return "was revoked";
+  return now >= peer_.term.end ? expiry_notice(peer_.term, now) : "";
+}
+
+bool PeerWatch::revoked() {
   auto now = fingerprint(credentials_);
   if (now == seen_) return false;
   const auto file = crl_file(credentials_);
-  std::error_code error;
-  if (fs::exists(file, error) || error) {
+  const bool there = is_there(file);
+  if (!there && *credentials_.listed) return false;
+  if (there) {
     auto list = read_revocation_list(file);
     if (!list) return false;
     auto* const entries = ::X509_CRL_get_REVOKED(list->get());
     for (int i = 0; i < sk_X509_REVOKED_num(entries); ++i)
-      if (serial_text(::X509_REVOKED_get0_serialNumber(sk_X509_REVOKED_value(entries, i))) == serial_) return true;
+      if (serial_text(::X509_REVOKED_get0_serialNumber(sk_X509_REVOKED_value(entries, i))) == peer_.serial) return true;
   }
   seen_ = std::move(now);
   return false;

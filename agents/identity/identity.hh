@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "agents/identity/expiry.hh"
 #include "common/result.hh"
 
 namespace longhaul::agents {
@@ -17,6 +18,7 @@ struct Identity {
   PeerRole role = PeerRole::agent;
   std::string name;
   std::string serial = {};  ///< of the certificate that says so, hexadecimal; empty: it came from none
+  Term term = {};           ///< of that certificate
   /// The same holder, by whichever certificate.
   bool operator==(const Identity& other) const { return role == other.role && name == other.name; }
 };

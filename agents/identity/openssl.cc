@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 
 #include <cerrno>
+#include <ctime>
 #include <stdexcept>
 
 #include "common/log.hh"
@@ -21,6 +22,12 @@ Result<Owner> read(const std::filesystem::path& file, const char* what, Read rea
   Owner object{read_object(bio.get())};
   if (!object) return refuse("{}: no {} in PEM format: {}", file.string(), what, last_error());
   return object;
+}
+
+WallTime time_of(const ASN1_TIME* time) {
+  std::tm parts{};
+  require(::ASN1_TIME_to_tm(time, &parts) == 1, "reading a certificate's date");
+  return std::chrono::system_clock::from_time_t(::timegm(&parts));
 }
 
 // Never asks a terminal: a key with a pass phrase is refused.
@@ -58,6 +65,10 @@ Result<RevocationList> read_revocation_list(const std::filesystem::path& file) {
                               [](BIO* bio) { return ::PEM_read_bio_X509_CRL(bio, nullptr, no_pass_phrase, nullptr); });
 }
 
+Term term_of(const X509* certificate) {
+  return {.begin = time_of(::X509_get0_notBefore(certificate)), .end = time_of(::X509_get0_notAfter(certificate))};
+}
+
 std::string serial_text(const ASN1_INTEGER* serial) {
   const Number number{::ASN1_INTEGER_to_BN(serial, nullptr)};
   require(number != nullptr, "reading a serial number");
@@ -76,7 +87,9 @@ Result<Identity> identity_of(const X509* certificate) {
       const auto* text = name->d.uniformResourceIdentifier;
       auto identity = identity_from_uri({reinterpret_cast<const char*>(::ASN1_STRING_get0_data(text)),
                                          static_cast<std::size_t>(::ASN1_STRING_length(text))});
-      if (identity) identity->serial = serial_text(::X509_get0_serialNumber(certificate));
+      if (!identity) return identity;
+      identity->serial = serial_text(::X509_get0_serialNumber(certificate));
+      identity->term = term_of(certificate);
       return identity;
     }
   }

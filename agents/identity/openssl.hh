@@ -50,6 +50,9 @@ Result<Certificate> read_certificate(const std::filesystem::path& file);
 Result<Key> read_key(const std::filesystem::path& file);
 Result<RevocationList> read_revocation_list(const std::filesystem::path& file);
 
+/// A certificate's dates.
+Term term_of(const X509* certificate);
+
 /// A certificate's number in hexadecimal, as `openssl x509 -serial` prints it.
 std::string serial_text(const ASN1_INTEGER* serial);
 

@@ -1,12 +1,20 @@
 #include "agents/identity/pki.hh"
 
+#include <fcntl.h>
 #include <openssl/ec.h>
 #include <openssl/rand.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cerrno>
+#include <map>
+#include <tuple>
 
 #include "agents/identity/openssl.hh"
+#include "common/error.hh"
+#include "common/fd.hh"
 #include "common/replace_file.hh"
 
 namespace longhaul::agents {
@@ -17,6 +25,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::system_clock;
 
 constexpr std::chrono::hours kClockError{1};
+constexpr std::size_t kSerialBytes = 16;
 
 Key new_key() {
   Key key{EVP_EC_gen("P-256")};
@@ -33,7 +42,7 @@ Certificate new_certificate(EVP_PKEY* key, const Validity& validity) {
   require(certificate != nullptr, "making a certificate");
   ::X509_set_version(certificate.get(), X509_VERSION_3);
   // 127 random bits: no two certificates of an authority share a number, without a file that counts.
-  std::array<unsigned char, 16> serial{};
+  std::array<unsigned char, kSerialBytes> serial{};
   require(::RAND_bytes(serial.data(), static_cast<int>(serial.size())) == 1, "drawing a serial number");
   serial[0] = static_cast<unsigned char>((serial[0] & 0x7f) | 0x40);
   const Number number{::BN_bin2bn(serial.data(), static_cast<int>(serial.size()), nullptr)};
@@ -120,18 +129,78 @@ Result<Authority> open_authority(const fs::path& directory) {
   return Authority{std::move(*certificate), std::move(*key)};
 }
 
-std::string iso_time(const ASN1_TIME* time) {
-  std::tm parts{};
-  if (::ASN1_TIME_to_tm(time, &parts) != 1) return "?";
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
+/// Two commands at once would publish two lists, each without the other's revocation.
+OwnFd lock(const fs::path& directory) {
+  const auto file = directory / ".lock";
+  OwnFd fd{check(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), "open " + file.string())};
+  while (::flock(fd.get(), LOCK_EX) != 0)
+    if (errno != EINTR) throw_errno("lock " + file.string());
+  return fd;
+}
+
+fs::path kept_file(const fs::path& directory, const std::string& serial) {
+  return directory / "issued" / (serial + ".pem");
+}
+
+/// Files it under its number, where it stays when its name gets another one.
+Result<void> keep(const fs::path& directory, X509* certificate) {
+  const auto file = kept_file(directory, serial_text(::X509_get0_serialNumber(certificate)));
+  fs::create_directory(file.parent_path());
+  return write_certificate(file, certificate);
+}
+
+bool on_list(X509_CRL* list, const ASN1_INTEGER* serial) {
+  X509_REVOKED* there = nullptr;
+  return ::X509_CRL_get0_by_serial(list, &there, serial) != 0;
+}
+
+/// The lock is held.
+Result<void> add_to_list(const fs::path& directory, const Authority& authority, ASN1_INTEGER* serial) {
+  auto list = read_revocation_list(directory / "crl.pem");
+  if (!list) return tl::unexpected(list.error());
+  if (on_list(list->get(), serial)) return {};
+  std::unique_ptr<X509_REVOKED, Deleter<X509_REVOKED_free>> entry{::X509_REVOKED_new()};
+  const Time now{::ASN1_TIME_set(nullptr, Clock::to_time_t(Clock::now()))};
+  require(entry != nullptr && now != nullptr && ::X509_REVOKED_set_serialNumber(entry.get(), serial) == 1 &&
+              ::X509_REVOKED_set_revocationDate(entry.get(), now.get()) == 1 &&
+              ::X509_CRL_add0_revoked(list->get(), entry.get()) == 1,
+          "revoking a certificate");
+  (void)entry.release();  // the list owns it now
+  return publish(directory / "crl.pem", list->get(), authority.certificate.get(), authority.key.get());
+}
+
+/// What has this name so far is kept, whoever issued it; its number, if it is in force.
+Result<std::string> keep_former(const fs::path& directory, const fs::path& file) {
+  if (!fs::exists(file)) return std::string{};
+  const auto former = read_certificate(file);
+  if (!former) return std::string{};  // half a pair, of a command that was interrupted
+  if (auto kept = keep(directory, former->get()); !kept) return tl::unexpected(kept.error());
+  auto list = read_revocation_list(directory / "crl.pem");
+  if (!list) return tl::unexpected(list.error());
+  const auto* serial = ::X509_get0_serialNumber(former->get());
+  const bool over = term_of(former->get()).end <= Clock::now() || on_list(list->get(), serial);
+  return over ? std::string{} : serial_text(serial);
+}
+
+Result<Integer> parse_serial(const std::string& text) {
+  const bool digits = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
+  if (!digits || text.size() != 2 * kSerialBytes)
+    return refuse(
+        "expected a serial number of {} hexadecimal digits, as `longhaul pki list` and audit logs have it, got '{}'",
+        2 * kSerialBytes, text.substr(0, 80));
+  BIGNUM* read = nullptr;
+  ::BN_hex2bn(&read, text.c_str());
+  const Number number{read};
+  Integer serial{number ? ::BN_to_ASN1_INTEGER(number.get(), nullptr) : nullptr};
+  require(serial != nullptr, "reading a serial number");
+  return serial;
 }
 
 }  // namespace
 
 Result<void> pki_init(const fs::path& directory, const std::string& name, Validity validity) {
   fs::create_directories(directory);
+  const auto locked = lock(directory);
   if (fs::exists(directory / "ca.pem") || fs::exists(directory / "ca.key"))
     return refuse("{}: has an authority already (remove the directory to make another; its certificates then are void)",
                   directory.string());
@@ -160,12 +229,19 @@ Result<IssuedFiles> pki_issue(const fs::path& directory, const Identity& identit
   if (const auto ok = check_name(identity.name); !ok) return tl::unexpected(ok.error());
   auto authority = open_authority(directory);
   if (!authority) return tl::unexpected(authority.error());
+  const auto locked = lock(directory);
   const std::string role = identity.role == PeerRole::controller ? "controller" : "agent";
   const auto base = fmt::format("{}-{}", role, identity.name);
-  IssuedFiles files{
-      .ca = directory / "ca.pem", .cert = directory / (base + ".pem"), .key = directory / (base + ".key")};
+  IssuedFiles files{.ca = directory / "ca.pem",
+                    .cert = directory / (base + ".pem"),
+                    .key = directory / (base + ".key"),
+                    .serial = {},
+                    .replaced = {}};
   if (!replace && (fs::exists(files.cert) || fs::exists(files.key)))
     return refuse("{}: exists already (revoke it and pass --replace to issue another)", files.cert.string());
+  auto replaced = keep_former(directory, files.cert);
+  if (!replaced) return tl::unexpected(replaced.error());
+  files.replaced = std::move(*replaced);
 
   const auto key = new_key();
   const auto certificate = new_certificate(key.get(), validity);
@@ -183,12 +259,15 @@ Result<IssuedFiles> pki_issue(const fs::path& directory, const Identity& identit
   add_extension(certificate.get(), ca, NID_subject_alt_name, "URI:" + to_uri(identity));
   add_extension(certificate.get(), ca, NID_authority_key_identifier, "keyid:always");
   require(::X509_sign(certificate.get(), authority->key.get(), ::EVP_sha256()) > 0, "signing a certificate");
+  // Before anybody can use it: what was issued can be revoked, whatever becomes of this process.
+  if (auto done = keep(directory, certificate.get()); !done) return tl::unexpected(done.error());
+  files.serial = serial_text(::X509_get0_serialNumber(certificate.get()));
   if (auto done = write_key(files.key, key.get()); !done) return tl::unexpected(done.error());
   if (auto done = write_certificate(files.cert, certificate.get()); !done) return tl::unexpected(done.error());
   return files;
 }
 
-Result<void> pki_revoke(const fs::path& directory, const fs::path& certificate_file) {
+Result<Revoked> pki_revoke(const fs::path& directory, const fs::path& certificate_file) {
   auto authority = open_authority(directory);
   if (!authority) return tl::unexpected(authority.error());
   auto certificate = read_certificate(certificate_file);
@@ -197,44 +276,67 @@ Result<void> pki_revoke(const fs::path& directory, const fs::path& certificate_f
     last_error();
     return refuse("{}: was not issued by {}", certificate_file.string(), (directory / "ca.pem").string());
   }
-  auto list = read_revocation_list(directory / "crl.pem");
-  if (!list) return tl::unexpected(list.error());
-  X509_REVOKED* there = nullptr;
-  if (::X509_CRL_get0_by_cert(list->get(), &there, certificate->get()) != 0) return {};
+  const auto locked = lock(directory);
+  auto* serial = ::X509_get_serialNumber(certificate->get());
+  if (auto done = add_to_list(directory, *authority, serial); !done) return tl::unexpected(done.error());
+  Revoked revoked{.serial = serial_text(serial), .identity = {}};
+  if (auto identity = identity_of(certificate->get())) revoked.identity = std::move(*identity);
+  return revoked;
+}
 
-  std::unique_ptr<X509_REVOKED, Deleter<X509_REVOKED_free>> entry{::X509_REVOKED_new()};
-  const Time now{::ASN1_TIME_set(nullptr, Clock::to_time_t(Clock::now()))};
-  require(entry != nullptr && now != nullptr &&
-              ::X509_REVOKED_set_serialNumber(entry.get(), ::X509_get_serialNumber(certificate->get())) == 1 &&
-              ::X509_REVOKED_set_revocationDate(entry.get(), now.get()) == 1 &&
-              ::X509_CRL_add0_revoked(list->get(), entry.get()) == 1,
-          "revoking a certificate");
-  (void)entry.release();  // the list owns it now
-  return publish(directory / "crl.pem", list->get(), authority->certificate.get(), authority->key.get());
+Result<Revoked> pki_revoke_serial(const fs::path& directory, const std::string& serial) {
+  auto authority = open_authority(directory);
+  if (!authority) return tl::unexpected(authority.error());
+  const auto number = parse_serial(serial);
+  if (!number) return tl::unexpected(number.error());
+  const auto locked = lock(directory);
+  if (auto done = add_to_list(directory, *authority, number->get()); !done) return tl::unexpected(done.error());
+  Revoked revoked{.serial = serial_text(number->get()), .identity = {}};
+  const auto issued = pki_list(directory);
+  if (!issued) return tl::unexpected(issued.error());
+  for (const auto& one : *issued)
+    if (one.identity.serial == revoked.serial) revoked.identity = one.identity;
+  return revoked;
 }
 
 Result<std::vector<IssuedCertificate>> pki_list(const fs::path& directory) {
   auto list = read_revocation_list(directory / "crl.pem");
   if (!list)
     return refuse("{} (make an authority by `longhaul pki init {}`)", list.error().message, directory.string());
+  std::map<std::string, IssuedCertificate> found;  // by serial
+  const auto read = [&](const fs::path& folder, bool current) -> Result<void> {
+    std::error_code none;  // a directory from before certificates were kept
+    for (const auto& entry : fs::directory_iterator(folder, none)) {
+      const auto name = entry.path().filename().string();
+      if (!name.ends_with(".pem") || name == "ca.pem" || name == "crl.pem") continue;
+      auto certificate = read_certificate(entry.path());
+      if (!certificate) return tl::unexpected(certificate.error());
+      auto identity = identity_of(certificate->get());
+      if (!identity) return refuse("{}: {}", entry.path().string(), identity.error().message);
+      const auto serial = identity->serial;
+      found.insert_or_assign(
+          serial, IssuedCertificate{.file = entry.path(),
+                                    .identity = std::move(*identity),
+                                    .current = current,
+                                    .revoked = on_list(list->get(), ::X509_get0_serialNumber(certificate->get()))});
+    }
+    return {};
+  };
+  if (auto done = read(directory / "issued", false); !done) return tl::unexpected(done.error());
+  if (auto done = read(directory, true); !done) return tl::unexpected(done.error());
   std::vector<IssuedCertificate> issued;
-  for (const auto& entry : fs::directory_iterator(directory)) {
-    const auto name = entry.path().filename().string();
-    if (!name.ends_with(".pem") || name == "ca.pem" || name == "crl.pem") continue;
-    auto certificate = read_certificate(entry.path());
-    if (!certificate) return tl::unexpected(certificate.error());
-    auto identity = identity_of(certificate->get());
-    if (!identity) return refuse("{}: {}", entry.path().string(), identity.error().message);
-    X509_REVOKED* there = nullptr;
-    const auto* end = ::X509_get0_notAfter(certificate->get());
-    issued.push_back({.file = entry.path(),
-                      .identity = *identity,
-                      .expires = iso_time(end),
-                      .expired = ::X509_cmp_current_time(end) < 0,
-                      .revoked = ::X509_CRL_get0_by_cert(list->get(), &there, certificate->get()) != 0});
-  }
-  std::sort(issued.begin(), issued.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
+  for (auto& [serial, one] : found) issued.push_back(std::move(one));
+  const auto order = [](const IssuedCertificate& one) {
+    return std::tuple{to_uri(one.identity), !one.current, one.identity.term.begin, one.identity.serial};
+  };
+  std::sort(issued.begin(), issued.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
   return issued;
+}
+
+Result<Term> pki_term(const fs::path& directory) {
+  auto certificate = read_certificate(directory / "ca.pem");
+  if (!certificate) return tl::unexpected(certificate.error());
+  return term_of(certificate->get());
 }
 
 }  // namespace longhaul::agents

@@ -6,6 +6,7 @@
 
 #include "common/command_line.hh"
 #include "common/log.hh"
+#include "common/printable.hh"
 #include "common/version.hh"
 #include "degen/cli/commands.hh"
 #include "degen/engines/planner.hh"
@@ -169,7 +170,7 @@ int run(int argc, char** argv) {
   if (scheduling.parsed()) result = print_schedule(trace, step);
   if (clearing.parsed()) result = clear(socket, force, json);
   if (result) return static_cast<int>(*result);
-  fmt::print(stderr, "degen: {}\n", result.error().message);
+  fmt::print(stderr, "degen: {}\n", printable(result.error().message));
   return static_cast<int>(result.error().exit_code);
 }
 

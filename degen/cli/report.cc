@@ -1,3 +1,4 @@
+#include "common/printable.hh"
 #include "degen/cli/commands.hh"
 #include "degen/impairment/spec.hh"
 
@@ -32,18 +33,22 @@ std::string to_text(const Report& report) {
   } else {
     const auto impairment = make_impairment(report.parameters);
     text = fmt::format("{} ({}), held by {}\n", impairment ? describe(*impairment) : std::string{"?"}, report.engine,
-                       report.holder);
+                       printable(report.holder));
     if (report.chosen) text += fmt::format("engine {} was chosen: {}\n", report.engine, *report.chosen);
   }
   if (report.seed) text += fmt::format("random by seed {}\n", *report.seed);
   if (report.problem) text += fmt::format("lost: {}\n", *report.problem);
+  for (const auto& lack : report.lacks)
+    text += fmt::format("degen lacks {} here: {} (longhaul doctor tells the remedy)\n",
+                        boost::describe::enum_to_string(lack.need, "?"), lack.why);
   text += fmt::format("{:<8} {:>9} {:>11} {:>9} {:>9} {:>9} {:>11} {:>7} {:>5} {:>8} {:>8}\n", "", "asked",
                       "programmed", "achieved", "p50", "p99", "unimpaired", "probes", "lost", "dropped", "queue");
   text += line("forward", report.forward);
   text += line("back", report.back);
   if (report.forward.samples + report.back.samples == 0)
     text +=
-        "no probes have come: start `longhaul-bench probe --listen` and `--connect` on the ends to measure the delay\n";
+        "no probes have come: start `longhaul-bench probe --listen --open` and `--connect` on the ends to measure the "
+        "delay\n";
   return text;
 }
 

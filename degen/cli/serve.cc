@@ -15,12 +15,12 @@
 #include "common/error.hh"
 #include "common/log.hh"
 #include "common/signals.hh"
+#include "common/watchdog.hh"
 #include "degen/cli/commands.hh"
 #include "degen/engines/engine.hh"
 #include "degen/service/claim.hh"
 #include "degen/service/guard.hh"
 #include "degen/service/server.hh"
-#include "degen/service/watchdog.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -129,6 +129,9 @@ Result<ExitCode> serve(const ServeOptions& options) {
   // Before anything else can fail: an interface that is not there keeps none of the others from being cleared.
   for (const auto& what : controller.sweep(unclaimed)) log::warn("removed what an earlier degen left: {}", what);
   if (auto ok = check_presence(options); !ok) return tl::unexpected(ok.error());
+  for (const auto& lack : controller.find_lacks())
+    log::warn("degen lacks {} here: {} (longhaul doctor tells the remedy)",
+              boost::describe::enum_to_string(lack.need, "?"), lack.why);
   std::optional<Guard> guard;
   if (options.guarded) guard.emplace(guard_command(options), *directory, *claims);
   const Watchdog watchdog;

@@ -8,8 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/result.hh"
+#include "degen/impairment/lack.hh"
 #include "model/parameter.hh"
 
 namespace longhaul::degen {
@@ -87,8 +89,9 @@ struct Report {
   std::optional<std::string> chosen = {};  ///< why this engine, where `auto` was asked for
   /// That the engine drew by; absent: nothing is random, or it draws from the kernel's random numbers.
   std::optional<std::uint32_t> seed = {};
+  std::vector<Lack> lacks = {};  ///< show only: what degen could not have here when it started
 };
-BOOST_DESCRIBE_STRUCT(Report, (), (impaired, engine, holder, parameters, forward, back, problem, chosen, seed))
+BOOST_DESCRIBE_STRUCT(Report, (), (impaired, engine, holder, parameters, forward, back, problem, chosen, seed, lacks))
 
 struct Reply {
   int version = kProtocolVersion;

@@ -154,6 +154,13 @@ Reply ImpairmentController::handle(ClientId client, const Request& request, cons
   }
 }
 
+const std::vector<Lack>& ImpairmentController::find_lacks() {
+  lacks_.clear();
+  for (const auto& engine : engines_)
+    for (auto& lack : engine->lacks()) lacks_.push_back(std::move(lack));
+  return lacks_;
+}
+
 Reply ImpairmentController::decide(ClientId client, const Request& request, const Now& now) {
   // Whoever judges a run by this report has to know now.
   if (request.kind == RequestKind::measure || request.kind == RequestKind::show) next_look_ = now.steady;
@@ -173,6 +180,7 @@ Reply ImpairmentController::decide(ClientId client, const Request& request, cons
     case RequestKind::show:
       reply.ok = true;
       reply.report = report();
+      reply.report->lacks = lacks_;
       break;
     case RequestKind::clear:
       if (holds(client) || (holder_ && request.force.value_or(false))) {

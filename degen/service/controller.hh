@@ -49,6 +49,9 @@ class ImpairmentController {
   /// applied meanwhile. `mine` says of an interface that only the file names whether no other degen has it by now.
   std::vector<std::string> sweep(const std::function<bool(const std::string&)>& mine);
 
+  /// Tries what the engines need, once: from then on requests show what they cannot have. Throws std::system_error.
+  const std::vector<Lack>& find_lacks();
+
   /// `peer` names the client for people ("pid 12").
   void connected(ClientId client, std::string peer);
   Reply handle(ClientId client, const Request& request, const Now& now);
@@ -111,9 +114,10 @@ class ImpairmentController {
   std::optional<ImpairmentPlan> plan_;  // applied; set exactly while there is a holder
   std::optional<std::string> chosen_;   // see Report::chosen
   Engine* active_ = nullptr;            // whose objects are in the kernel
-  bool resists_ = false;                // something could not be removed; the ownership file names it
-  std::string problem_;                 // see Report::problem
-  Nanoseconds next_look_{0};            // steady
+  std::vector<Lack> lacks_;
+  bool resists_ = false;      // something could not be removed; the ownership file names it
+  std::string problem_;       // see Report::problem
+  Nanoseconds next_look_{0};  // steady
   std::function<bool(const std::string&)> mine_;
   std::optional<Nanoseconds> renewal_;  // when the active engine wants to be renewed
   Counters window_forward_;             // the engine's counters when the window began

@@ -21,7 +21,8 @@ namespace longhaul::degen {
 namespace {
 
 constexpr std::size_t kMaxClients = 64;
-constexpr std::size_t kMaxUnsent = 1 << 20;  // of a client that asks and does not read
+constexpr std::size_t kMaxUnsent = 1 << 20;                            // of a client that asks and does not read
+constexpr Nanoseconds kBetweenTries = std::chrono::milliseconds{100};  // to accept a client
 
 Nanoseconds read_clock(clockid_t clock) {
   timespec time{};
@@ -34,6 +35,23 @@ std::string peer_name(int fd) {
   socklen_t size = sizeof credentials;
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return "unknown process";
   return fmt::format("pid {}, uid {}", credentials.pid, credentials.uid);
+}
+
+// "a regular file", for a file that is in the way.
+std::string kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISLNK(mode)) return "a symbolic link";
+  if (S_ISREG(mode)) return "a regular file";
+  return "a device or a pipe";
+}
+
+// A degen that was killed leaves its socket behind. Anything else at that path is somebody's: a word mistyped.
+void refuse_what_is_no_socket(const std::string& path) {
+  struct stat there {};
+  if (::lstat(path.c_str(), &there) != 0 || S_ISSOCK(there.st_mode)) return;
+  throw_errno(fmt::format("listen on {} (there is {}, not a socket: remove it, or name another path with --socket)",
+                          path, kind_of(there.st_mode)),
+              EEXIST);
 }
 
 }  // namespace
@@ -52,7 +70,9 @@ Listener::Listener(const SocketOptions& options) : path_(options.path) {
   const OwnFd probe{check(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "create a unix socket")};
   if (::connect(probe.get(), generic, sizeof address) == 0)
     throw_errno(fmt::format("listen on {} (another degen serves there)", path_), EADDRINUSE);
-  if (errno == ECONNREFUSED) ::unlink(path_.c_str());
+  const bool dead = errno == ECONNREFUSED;  // of a regular file, too
+  refuse_what_is_no_socket(path_);
+  if (dead) ::unlink(path_.c_str());
   // Nobody gets in before mode and group are right: connect(2) needs write permission on the file.
   const auto old_mask = ::umask(0777);
   const int bound = ::bind(fd_.get(), generic, sizeof address);
@@ -73,8 +93,11 @@ void Server::accept() {
   for (;;) {
     OwnFd fd{::accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (!fd) {
-      if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+      if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+        // Out of descriptors: the client goes on waiting, and poll(2) would report it at once, again and again.
         log::warn("cannot accept a client: {}", errno_text(errno));
+        accept_from_ = read_clocks().steady + kBetweenTries;
+      }
       return;
     }
     if (connections_.size() >= kMaxClients) {
@@ -126,19 +149,22 @@ bool Server::receive(ClientId id, Connection& connection) {
 int Server::patience() const {
   constexpr std::int64_t kLongest = 60'000;
   auto longest = pulse_.beat ? kBeat.count() : -1;
-  if (const auto deadline = controller_.deadline()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - read_clocks().steady);
-    const auto until = std::clamp<std::int64_t>(left.count(), 0, kLongest);
-    longest = longest < 0 ? until : std::min<std::int64_t>(longest, until);
-  }
+  const auto until = [&](Nanoseconds deadline) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - read_clocks().steady);
+    const auto bounded = std::clamp<std::int64_t>(left.count(), 0, kLongest);
+    longest = longest < 0 ? bounded : std::min<std::int64_t>(longest, bounded);
+  };
+  if (const auto deadline = controller_.deadline()) until(*deadline);
+  if (accept_from_) until(*accept_from_);
   return static_cast<int>(longest);
 }
 
 void Server::run(int stop) {
   for (;;) {
     if (pulse_.beat) pulse_.beat();
+    if (accept_from_ && read_clocks().steady >= *accept_from_) accept_from_.reset();
     std::vector<pollfd> wait{{.fd = stop, .events = POLLIN, .revents = 0},
-                             {.fd = listener_.fd(), .events = POLLIN, .revents = 0},
+                             {.fd = accept_from_ ? -1 : listener_.fd(), .events = POLLIN, .revents = 0},
                              {.fd = pulse_.guard, .events = POLLIN, .revents = 0}};
     if (capture_ != nullptr) wait.push_back({.fd = capture_->fd(), .events = POLLIN, .revents = 0});
     const auto first = wait.size();

@@ -25,7 +25,8 @@ struct SocketOptions {
 /// A listening unix socket whose file goes when it goes.
 class Listener {
  public:
-  /// Replaces a socket file that nobody listens on. Throws std::system_error (EADDRINUSE: somebody does).
+  /// Replaces a socket file that nobody listens on. Throws std::system_error (EADDRINUSE: somebody does; EEXIST: what
+  /// is there is no socket).
   explicit Listener(const SocketOptions& options);
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -71,6 +72,7 @@ class Server {
   Pulse pulse_;
   std::map<ClientId, Connection> connections_;
   ClientId next_id_ = 1;
+  std::optional<Nanoseconds> accept_from_;  ///< CLOCK_MONOTONIC: after a client could not be accepted
 };
 
 Now read_clocks();

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <memory>
 
+#include "common/printable.hh"
 #include "common/version.hh"
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/inventory.hh"
@@ -30,18 +31,19 @@ void print_text(const Testbed& testbed, const Examination& examination, const st
     const auto& examined = examination.nodes.at(node.name);
     const auto* role = boost::describe::enum_to_string(node.role, "?");
     fmt::print("{} ({} at {}:{}): {}\n", node.name, role, node.host, node.port,
-               examined.unreachable ? "does not answer"
-                                    : fmt::format("{}, {} processors{}, {} network interfaces, {} RDMA devices",
-                                                  examined.facts.kernel.substr(0, examined.facts.kernel.find(' ', 6)),
-                                                  examined.facts.cpus, examined.facts.emulated ? " (emulated)" : "",
-                                                  examined.facts.nics.size(), examined.facts.rdma.size()));
+               examined.unreachable
+                   ? "does not answer"
+                   : fmt::format("{}, {} processors{}, {} network interfaces, {} RDMA devices",
+                                 printable(examined.facts.kernel.substr(0, examined.facts.kernel.find(' ', 6))),
+                                 examined.facts.cpus, examined.facts.emulated ? " (emulated)" : "",
+                                 examined.facts.nics.size(), examined.facts.rdma.size()));
   }
   for (const auto& path : examination.paths)
     if (path.error.empty() && path.came == path.sent)
       fmt::print("path {} from {} to {}: {} packets went and came back\n", path.path, path.from, path.to, path.sent);
   for (const auto& one : complaints)
     fmt::print("{}{}{}: {}\n    remedy: {}\n", one.serious ? "PROBLEM " : "advice ", one.node.empty() ? "" : "on ",
-               one.node.empty() ? "the testbed" : one.node, one.what, one.remedy);
+               one.node.empty() ? "the testbed" : one.node, printable(one.what), printable(one.remedy));
   if (complaints.empty()) fmt::print("nothing is missing\n");
 }
 
@@ -67,7 +69,10 @@ void print_json(const Examination& examination, const std::vector<Complaint>& co
 int doctor(const Options& options) {
   const auto testbed = load_inventory(options.inventory);
   if (!testbed) return report_error(testbed.error(), options.json);
-  const auto dialer = make_agent_dialer({.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key}, {});
+  const agents::Credentials credentials{.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key};
+  const auto own = agents::own_identity(credentials);
+  if (!own) return report_error(own.error(), options.json);
+  const auto dialer = make_agent_dialer(credentials, {});
   boost::asio::io_context io;
   Examination examination;
   std::exception_ptr broken;
@@ -78,7 +83,11 @@ int doctor(const Options& options) {
   });
   io.run();
   if (broken) std::rethrow_exception(broken);
-  const auto complaints = diagnose(*testbed, examination.nodes, examination.paths, version_text());
+  const auto complaints = diagnose(*testbed, examination.nodes, examination.paths,
+                                   {.version = version_text(),
+                                    .name = own->name,
+                                    .certificate = own->term,
+                                    .now = std::chrono::system_clock::now()});
   if (options.json)
     print_json(examination, complaints);
   else

@@ -15,6 +15,7 @@ struct Options {
   std::string role;
   std::string name;
   std::string certificate;
+  std::string serial;
   int days = 365;
   bool replace = false;
   bool as_json = false;
@@ -22,6 +23,10 @@ struct Options {
 
 void print(const Options& options, const json::object& document, const std::string& text) {
   fmt::print("{}\n", options.as_json ? json::serialize(document) : text);
+}
+
+const char* word(agents::PeerRole role) {
+  return boost::describe::enum_to_string(role, "?");
 }
 
 int init(const Options& options) {
@@ -37,37 +42,69 @@ int issue(const Options& options) {
   const auto files =
       agents::pki_issue(options.directory, {.role = role, .name = options.name}, validity, options.replace);
   if (!files) return report_error(files.error(), options.as_json);
-  print(options, {{"ca", files->ca.string()}, {"cert", files->cert.string()}, {"key", files->key.string()}},
-        fmt::format("{}\n{}", files->cert.string(), files->key.string()));
+  json::object document{{"ca", files->ca.string()},
+                        {"cert", files->cert.string()},
+                        {"key", files->key.string()},
+                        {"serial", files->serial}};
+  if (!files->replaced.empty()) document["replaced"] = files->replaced;
+  print(options, document, fmt::format("{}\n{}", files->cert.string(), files->key.string()));
+  if (!files->replaced.empty())
+    fmt::print(stderr,
+               "the certificate that it replaces is in force still; if its key is in other hands: "
+               "longhaul pki revoke --dir {} --serial {}\n",
+               options.directory, files->replaced);
   return 0;
 }
 
 int revoke(const Options& options) {
-  if (auto revoked = agents::pki_revoke(options.directory, options.certificate); !revoked)
-    return report_error(revoked.error(), options.as_json);
-  print(options, {{"crl", options.directory + "/crl.pem"}},
-        fmt::format("revoked; copy {}/crl.pem beside ca.pem on every node", options.directory));
+  const auto revoked = options.serial.empty() ? agents::pki_revoke(options.directory, options.certificate)
+                                              : agents::pki_revoke_serial(options.directory, options.serial);
+  if (!revoked) return report_error(revoked.error(), options.as_json);
+  json::object document{{"crl", options.directory + "/crl.pem"}, {"serial", revoked->serial}};
+  std::string whose = "no certificate of that number is kept here, so compare it once more";
+  if (const auto& identity = revoked->identity) {
+    const auto* role = word(identity->role);
+    document["role"] = role;
+    document["name"] = identity->name;
+    whose = fmt::format("{} {}", role, identity->name);
+  }
+  print(options, document,
+        fmt::format("revoked {} ({}); copy {}/crl.pem beside ca.pem on every node", revoked->serial, whose,
+                    options.directory));
   return 0;
 }
 
 int list(const Options& options) {
   const auto issued = agents::pki_list(options.directory);
   if (!issued) return report_error(issued.error(), options.as_json);
+  const auto authority = agents::pki_term(options.directory);
+  if (!authority) return report_error(authority.error(), options.as_json);
+  const auto now = std::chrono::system_clock::now();
   json::array rows;
-  std::string text;
+  std::string text, notices;
   for (const auto& one : *issued) {
-    const auto* role = boost::describe::enum_to_string(one.identity.role, "?");
-    const auto* state = one.revoked ? "revoked" : one.expired ? "expired" : "valid";
+    const auto* role = word(one.identity.role);
+    const auto* state = one.revoked ? "revoked" : one.identity.term.end <= now ? "expired" : "valid";
+    const auto expires = agents::iso_time(one.identity.term.end);
     rows.push_back({{"file", one.file.string()},
                     {"role", role},
                     {"name", one.identity.name},
                     {"serial", one.identity.serial},
-                    {"expires", one.expires},
-                    {"state", state}});
-    text += fmt::format("{}{:10} {:20} {:8} until {}  {}", text.empty() ? "" : "\n", role, one.identity.name, state,
-                        one.expires, one.file.string());
+                    {"expires", expires},
+                    {"state", state},
+                    {"current", one.current}});
+    text += fmt::format("{}{:10} {:20} {:8} {:8} until {}  {}  {}", text.empty() ? "" : "\n", role, one.identity.name,
+                        one.current ? "" : "replaced", state, expires, one.identity.serial, one.file.string());
+    // What was replaced or revoked may end.
+    if (!one.current || one.revoked) continue;
+    if (const auto notice = agents::expiry_notice(one.identity.term, now); !notice.empty())
+      notices += fmt::format("\nWARNING the certificate of {0} {1} {2}: longhaul pki issue {0} {1} --replace", role,
+                             one.identity.name, notice);
   }
-  print(options, {{"certificates", rows}}, text.empty() ? "nothing issued" : text);
+  if (const auto notice = agents::expiry_notice(*authority, now); !notice.empty())
+    notices += fmt::format("\nWARNING the authority's own certificate {}, and with it all that it issued", notice);
+  print(options, {{"certificates", rows}, {"expires", agents::iso_time(authority->end)}},
+        (text.empty() ? "nothing issued" : text) + notices);
   return 0;
 }
 
@@ -80,7 +117,7 @@ void add_pki(CLI::App& app, int& exit_code) {
   pki->require_subcommand(1);
   pki->footer(
       "Examples:\n  longhaul pki init\n  longhaul pki issue controller me\n  longhaul pki issue agent node1\n"
-      "  longhaul pki revoke pki/agent-node1.pem");
+      "  longhaul pki revoke pki/agent-node1.pem\n  longhaul pki revoke --serial 74CC58E254568808C2872D6147A88C45");
   const auto common = [&](CLI::App* command) {
     command->add_option("--dir", options->directory, "the authority's folder")->capture_default_str();
     command->add_flag("--json", options->as_json, "print one JSON document");
@@ -103,12 +140,18 @@ void add_pki(CLI::App& app, int& exit_code) {
   two->callback([options, &exit_code] { exit_code = issue(*options); });
 
   auto* three = pki->add_subcommand("revoke", "put a certificate on the authority's revocation list");
-  three->add_option("CERT", options->certificate, "its file")->required();
+  auto* which = three->add_option_group("which", "one of them");
+  which->add_option("CERT", options->certificate, "its file");
+  which->add_option("--serial", options->serial, "its number, of `pki list` or an audit log: of one that was replaced")
+      ->type_name("HEX");
+  which->require_option(1);
   common(three);
-  three->footer("Example:\n  longhaul pki revoke pki/agent-node1.pem");
+  three->footer(
+      "Examples:\n  longhaul pki revoke pki/agent-node1.pem\n"
+      "  longhaul pki revoke --serial 74CC58E254568808C2872D6147A88C45");
   three->callback([options, &exit_code] { exit_code = revoke(*options); });
 
-  auto* four = pki->add_subcommand("list", "what was issued");
+  auto* four = pki->add_subcommand("list", "what was ever issued, and what expires soon");
   common(four);
   four->callback([options, &exit_code] { exit_code = list(*options); });
 }

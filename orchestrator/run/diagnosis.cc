@@ -106,6 +106,42 @@ void check_links(Doctor& doctor, const Node& node, const Examined& examined) {
                    "start `degen serve` there; the agent must be allowed to open its socket");
 }
 
+void check_lacks(Doctor& doctor, const std::vector<degen::Lack>& lacks) {
+  for (const auto& lack : lacks) {
+    switch (lack.need) {
+      case degen::Need::queues:
+        doctor.advise(
+            fmt::format("degen gets no netfilter queues ({}): there is no engine nfqueue, and so none of what "
+                        "only it can do",
+                        lack.why),
+            "modprobe nfnetlink_queue (linux-image-amd64 has it), degen needs CAP_NET_ADMIN; then restart degen");
+        break;
+      case degen::Need::queue_counters:
+        doctor.problem(
+            fmt::format("degen cannot read what full netfilter queues drop ({}): such losses would pass for "
+                        "the path's",
+                        lack.why),
+            "chgrp degen /proc/net/netfilter/nfnetlink_queue, as degen.service does at its start; then restart degen");
+        break;
+      case degen::Need::real_time:
+        doctor.advise(
+            fmt::format("degen gets no real-time priority ({}): with engine nfqueue a busy router delays "
+                        "packets longer than asked",
+                        lack.why),
+            "LimitRTPRIO=1 and RestrictRealtime=no in degen.service (the packaged one has both); then restart degen");
+        break;
+    }
+  }
+}
+
+void check_certificate(Doctor& doctor, const agents::Term& term, const std::string& name, agents::WallTime now) {
+  if (const auto notice = agents::expiry_notice(term, now); !notice.empty())
+    doctor.advise(fmt::format("its certificate {}; then no controller is let in", notice),
+                  fmt::format("longhaul pki issue agent {} --replace, and copy certificate and key there (the playbook "
+                              "site does both)",
+                              name));
+}
+
 // All interfaces that a path crosses should take packets of one size.
 std::vector<Complaint> check_mtus(const Testbed& testbed, const std::map<std::string, Examined>& nodes) {
   std::map<std::string, std::map<std::int64_t, std::vector<std::string>>> by_path;
@@ -150,7 +186,7 @@ std::vector<Complaint> check_clocks(const Testbed& testbed, const std::map<std::
 }  // namespace
 
 std::vector<Complaint> diagnose(const Testbed& testbed, const std::map<std::string, Examined>& nodes,
-                                const std::vector<TriedPath>& paths, const std::string& version) {
+                                const std::vector<TriedPath>& paths, const Asker& asker) {
   std::vector<Complaint> all;
   for (const auto& node : testbed.nodes) {
     const auto it = nodes.find(node.name);
@@ -163,11 +199,13 @@ std::vector<Complaint> diagnose(const Testbed& testbed, const std::map<std::stri
           fmt::format("is longhaul-agent running there, on port {} of {}, with a certificate of this authority?",
                       node.port, node.host));
     } else {
-      if (!examined.facts.longhaul_version.empty() && examined.facts.longhaul_version != version)
-        doctor.problem(fmt::format("its longhaul is {}, this one {}", examined.facts.longhaul_version, version),
+      if (!examined.facts.longhaul_version.empty() && examined.facts.longhaul_version != asker.version)
+        doctor.problem(fmt::format("its longhaul is {}, this one {}", examined.facts.longhaul_version, asker.version),
                        "install the same on all nodes");
       for (const auto& attachment : node.attachments) check_attachment(doctor, attachment, examined.facts);
       if (node.role == Role::router) check_links(doctor, node, examined);
+      check_lacks(doctor, examined.lacks);
+      check_certificate(doctor, examined.certificate, node.name, asker.now);
       const auto saved = examined.facts.sysctls.find(kSilentSysctl);
       if (node.role != Role::router && saved != examined.facts.sysctls.end() && saved->second == "0")
         doctor.advise("TCP remembers earlier connections: a run begins with what the one before has learnt",
@@ -177,6 +215,10 @@ std::vector<Complaint> diagnose(const Testbed& testbed, const std::map<std::stri
                      [](const auto& a, const auto& b) { return a.serious > b.serious; });
     all.insert(all.end(), doctor.complaints.begin(), doctor.complaints.end());
   }
+  if (const auto notice = agents::expiry_notice(asker.certificate, asker.now); !notice.empty())
+    all.push_back(
+        {false, "", fmt::format("this controller's certificate {}; then no agent lets it in", notice),
+         fmt::format("longhaul pki issue controller {} --replace; campaigns that run take it up", asker.name)});
   for (const auto& found : {check_mtus(testbed, nodes), check_clocks(testbed, nodes)})
     all.insert(all.end(), found.begin(), found.end());
   for (const auto& path : paths) {

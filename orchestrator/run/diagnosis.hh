@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "agents/identity/expiry.hh"
+#include "degen/impairment/lack.hh"
 #include "model/facts.hh"
 #include "model/testbed.hh"
 
@@ -15,7 +17,9 @@ namespace longhaul::orchestrator {
 struct Examined {
   std::optional<std::string> unreachable;  ///< why; then nothing else is known
   NodeFacts facts;
-  std::optional<std::string> degen;  ///< of a router: why its degen does not answer
+  agents::Term certificate = {};          ///< of its agent
+  std::optional<std::string> degen = {};  ///< of a router: why its degen does not answer
+  std::vector<degen::Lack> lacks = {};    ///< of a router: what its degen cannot have
 };
 
 /// True if packets go from a client's attachment to a server's and back.
@@ -37,8 +41,16 @@ struct Complaint {
   std::string remedy;
 };
 
-/// By node, serious ones first. `version`: the controller's own, version_text().
+/// Who asks, and when.
+struct Asker {
+  std::string version;            ///< version_text()
+  std::string name;               ///< as in its certificate
+  agents::Term certificate = {};  ///< of the controller
+  agents::WallTime now{};
+};
+
+/// By node, serious ones first.
 std::vector<Complaint> diagnose(const Testbed& testbed, const std::map<std::string, Examined>& nodes,
-                                const std::vector<TriedPath>& paths, const std::string& version);
+                                const std::vector<TriedPath>& paths, const Asker& asker);
 
 }  // namespace longhaul::orchestrator

@@ -3,8 +3,11 @@
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 
+#include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "agents/identity/credentials.hh"
 #include "agents/identity/pki.hh"
@@ -88,6 +91,15 @@ class Pki : public ::testing::Test {
     auto files = pki_issue(dir(), {role, name}, validity);
     if (!files) throw std::runtime_error(files.error().message);
     return *files;
+  }
+  /// The files as somebody has them who took them.
+  IssuedFiles copy_of(IssuedFiles files) const {
+    for (auto* file : {&files.cert, &files.key}) {
+      const auto taken = directory_.path() / file->filename();
+      fs::copy_file(*file, taken);
+      *file = taken;
+    }
+    return files;
   }
   Directory directory_;
 };
@@ -195,8 +207,83 @@ TEST_F(Pki, RefusesRevokedAtOnce) {
   EXPECT_EQ((*list)[0].identity, (Identity{PeerRole::agent, "node"}));
   EXPECT_TRUE((*list)[0].revoked);
   EXPECT_FALSE((*list)[1].revoked);
-  EXPECT_FALSE((*list)[1].expired);
   EXPECT_TRUE((*list)[2].revoked);
+}
+
+TEST_F(Pki, ACertificateThatWasReplacedIsKeptAndCanBeRevoked) {
+  const auto agent = issue(PeerRole::agent, "node");
+  const auto first = issue(PeerRole::controller, "me");
+  const auto stolen = copy_of(first);
+  const auto second = pki_issue(dir(), {PeerRole::controller, "me"}, {}, true);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->replaced, first.serial);
+  EXPECT_NE(second->serial, first.serial);
+  EXPECT_TRUE(shake(stolen, agent).server_ok) << "it is in force until it is revoked";
+
+  const auto revoked = pki_revoke_serial(dir(), first.serial);
+  ASSERT_TRUE(revoked) << revoked.error().message;
+  EXPECT_EQ(revoked->identity, (Identity{PeerRole::controller, "me"}));
+  EXPECT_THAT(shake(stolen, agent).server_error, HasSubstr("revoked"));
+  EXPECT_TRUE(shake(*second, agent).server_ok);
+
+  const auto list = pki_list(dir());
+  ASSERT_TRUE(list) << list.error().message;
+  ASSERT_THAT(*list, SizeIs(3));
+  EXPECT_TRUE((*list)[1].current && !(*list)[1].revoked);
+  EXPECT_EQ((*list)[1].identity.serial, second->serial);
+  EXPECT_EQ((*list)[1].file, second->cert);
+  EXPECT_TRUE(!(*list)[2].current && (*list)[2].revoked);
+  EXPECT_EQ((*list)[2].identity.serial, first.serial);
+  // What is revoked already need not be told of again.
+  ASSERT_TRUE(pki_revoke(dir(), second->cert));
+  EXPECT_EQ(pki_issue(dir(), {PeerRole::controller, "me"}, {}, true)->replaced, "");
+}
+
+TEST_F(Pki, OneFromBeforeCertificatesWereKeptIsKeptWhenItIsReplaced) {
+  const auto first = issue(PeerRole::agent, "node");
+  fs::remove_all(dir() / "issued");
+  EXPECT_THAT(*pki_list(dir()), SizeIs(1));
+  ASSERT_TRUE(pki_issue(dir(), {PeerRole::agent, "node"}, {}, true));
+  EXPECT_TRUE(fs::exists(dir() / "issued" / (first.serial + ".pem")));
+}
+
+TEST_F(Pki, ANumberIsRevokedWhetherItsCertificateIsThereOrNot) {
+  const auto agent = issue(PeerRole::agent, "node");
+  const auto lost = issue(PeerRole::controller, "lost");
+  const auto stolen = copy_of(lost);
+  fs::remove_all(dir() / "issued");
+  fs::remove(lost.cert);
+  auto small = lost.serial;
+  for (auto& c : small) c = static_cast<char>(std::tolower(c));
+  const auto revoked = pki_revoke_serial(dir(), small);
+  ASSERT_TRUE(revoked) << revoked.error().message;
+  EXPECT_EQ(revoked->serial, lost.serial);
+  EXPECT_FALSE(revoked->identity) << "nobody knows whose it is: the user is to look again";
+  EXPECT_THAT(shake(stolen, agent).server_error, HasSubstr("revoked"));
+  for (const auto* bad : {"", "74CC", "74CC58E254568808C2872D6147A88C4g", "74CC58E254568808C2872D6147A88C4500"})
+    EXPECT_THAT(pki_revoke_serial(dir(), bad).error().message, HasSubstr("32 hexadecimal digits")) << bad;
+}
+
+TEST_F(Pki, CommandsAtOnceLoseNothing) {
+  constexpr int kThreads = 8;
+  std::vector<std::jthread> commands;
+  for (int i = 0; i < kThreads; ++i)
+    commands.emplace_back([this, i] {
+      const auto files = pki_issue(dir(), {PeerRole::controller, fmt::format("c{}", i)});
+      if (!files || !pki_revoke(dir(), files->cert)) ADD_FAILURE();
+    });
+  commands.clear();
+  const auto list = pki_list(dir());
+  ASSERT_TRUE(list) << list.error().message;
+  ASSERT_THAT(*list, SizeIs(kThreads));
+  for (const auto& one : *list) EXPECT_TRUE(one.revoked) << one.file;
+}
+
+TEST_F(Pki, ALockThatLeadsElsewhereIsNotFollowed) {
+  fs::remove(dir() / ".lock");
+  fs::create_symlink(directory_.path() / "elsewhere", dir() / ".lock");
+  EXPECT_THROW((void)pki_issue(dir(), {PeerRole::agent, "node"}), std::system_error);
+  EXPECT_FALSE(fs::exists(directory_.path() / "elsewhere"));
 }
 
 TEST_F(Pki, AnUnreadableRevocationListAdmitsNobody) {
@@ -204,6 +291,71 @@ TEST_F(Pki, AnUnreadableRevocationListAdmitsNobody) {
   std::ofstream(dir() / "crl.pem") << "rubbish\n";
   EXPECT_THAT(make_ssl_context(credentials(agent), TlsSide::server).error().message,
               HasSubstr("crl.pem: no revocation list"));
+}
+
+TEST_F(Pki, ARevocationListThatIsGoneAdmitsNobody) {
+  const auto agent = credentials(issue(PeerRole::agent, "node"));
+  fs::rename(dir() / "crl.pem", dir() / "kept");
+  EXPECT_TRUE(make_ssl_context(agent, TlsSide::server)) << "there never was one, as far as it knows";
+  fs::rename(dir() / "kept", dir() / "crl.pem");
+  const auto copy = agent;
+  EXPECT_TRUE(make_ssl_context(copy, TlsSide::server));
+  fs::rename(dir() / "crl.pem", dir() / "kept");
+  const auto refused = make_ssl_context(agent, TlsSide::server);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("crl.pem: the list of revoked certificates was there and is gone"));
+  EXPECT_THAT(refused.error().message, HasSubstr("copy the authority's crl.pem there"));
+  EXPECT_FALSE(make_ssl_context(agent, TlsSide::client)) << "a controller does the same";
+  fs::rename(dir() / "kept", dir() / "crl.pem");
+  EXPECT_TRUE(make_ssl_context(agent, TlsSide::server));
+}
+
+TEST_F(Pki, APeerIsWatchedForRevocationAndExpiry) {
+  const auto own = credentials(issue(PeerRole::agent, "node"));
+  ASSERT_TRUE(make_ssl_context(own, TlsSide::server));
+  const auto peer = issue(PeerRole::controller, "me");
+  const auto identity = own_identity(credentials(peer));
+  ASSERT_TRUE(identity);
+  const auto now = std::chrono::system_clock::now();
+  PeerWatch watch{own, *identity};
+  EXPECT_EQ(watch.objection(now), "");
+  EXPECT_EQ(watch.objection(identity->term.end - 1s), "");
+  EXPECT_THAT(watch.objection(identity->term.end), HasSubstr("has expired, on "));
+  EXPECT_EQ(watch.objection(now), "");
+  ASSERT_TRUE(pki_revoke(dir(), peer.cert));
+  // A list that is gone for the moment is waited for: new peers are refused meanwhile.
+  fs::rename(dir() / "crl.pem", dir() / "kept");
+  EXPECT_EQ(watch.objection(now), "");
+  fs::rename(dir() / "kept", dir() / "crl.pem");
+  EXPECT_EQ(watch.objection(now), "was revoked");
+}
+
+TEST(Expiry, IsToldAMonthAheadOrInTheLastQuarter) {
+  const WallTime begin = std::chrono::sys_days{std::chrono::year{2026} / 1 / 1};
+  const Term year{.begin = begin, .end = begin + 24h * 365};
+  EXPECT_EQ(expiry_notice(year, begin), "");
+  EXPECT_EQ(expiry_notice(year, year.end - 24h * 30 - 1s), "");
+  EXPECT_EQ(expiry_notice(year, year.end - 24h * 30), "expires in 30 days, on 2027-01-01T00:00:00Z");
+  EXPECT_EQ(expiry_notice(year, year.end - 36h), "expires in 36 hours, on 2027-01-01T00:00:00Z");
+  EXPECT_EQ(expiry_notice(year, year.end - 1s), "expires in 0 hours, on 2027-01-01T00:00:00Z");
+  EXPECT_EQ(expiry_notice(year, year.end), "has expired, on 2027-01-01T00:00:00Z");
+  const Term week{.begin = begin, .end = begin + 24h * 8};
+  EXPECT_EQ(expiry_notice(week, begin + 24h * 6 - 1s), "");
+  EXPECT_THAT(expiry_notice(week, begin + 24h * 6), HasSubstr("expires in 2 days"));
+  EXPECT_EQ(expiry_notice({}, begin), "") << "of one who showed no certificate nothing is known";
+}
+
+TEST_F(Pki, ExpiryOfOnesOwnCertificateComesWithTheRemedy) {
+  const auto now = std::chrono::system_clock::now();
+  EXPECT_THAT(*expiry_warnings(credentials(issue(PeerRole::agent, "node")), now), SizeIs(0));
+  const auto late = credentials(issue(PeerRole::agent, "late", {.from = now - 24h * 50, .lifetime = 24h * 60}));
+  const auto warnings = expiry_warnings(late, now);
+  ASSERT_TRUE(warnings) << warnings.error().message;
+  ASSERT_THAT(*warnings, SizeIs(1));
+  EXPECT_THAT(warnings->front(), HasSubstr("agent-late.pem: this certificate expires in 9 days, on "));
+  EXPECT_THAT(warnings->front(), HasSubstr("longhaul pki issue agent late --replace"));
+  // Of the authority, too.
+  EXPECT_THAT(expiry_warnings(late, now + 24h * 3640)->back(), HasSubstr("ca.pem: this certificate expires in "));
 }
 
 TEST_F(Pki, ACertificateServesItsOwnSideOnly) {

@@ -205,6 +205,19 @@ TEST_F(ControllerTest, TheSecondClientIsToldWhoHoldsIt) {
   EXPECT_TRUE(ask(1, plain_request(RequestKind::heartbeat)).held);
 }
 
+TEST_F(ControllerTest, ShowsWhatItsEnginesLackSinceItWasTried) {
+  nfqueue.lacks = {{Need::real_time, "Operation not permitted"}};
+  EXPECT_THAT(ask(1, plain_request(RequestKind::show)).report->lacks, IsEmpty());
+  EXPECT_EQ(controller->find_lacks().size(), 1u);
+  const auto shown = reply_from_json(to_json(ask(1, plain_request(RequestKind::show))));
+  ASSERT_TRUE(shown);
+  ASSERT_EQ(shown->report->lacks.size(), 1u);
+  EXPECT_EQ(shown->report->lacks[0].need, Need::real_time);
+  EXPECT_EQ(shown->report->lacks[0].why, "Operation not permitted");
+  EXPECT_THAT(ask(1, plain_request(RequestKind::measure)).report->lacks, IsEmpty())
+      << "no run's report is longer for it";
+}
+
 TEST_F(ControllerTest, ClearWithForceTakesItAway) {
   ask(1, apply_request({{"delay", 5'000'000}}));
   auto request = plain_request(RequestKind::clear);

@@ -2,16 +2,11 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <cstring>
 #include <thread>
 
 #include "degen/service/claim.hh"
-#include "degen/service/watchdog.hh"
 #include "tests/degen/recording.hh"
 
 namespace longhaul::degen {
@@ -95,29 +90,6 @@ TEST(Claim, WaitsForOneThatIsAboutToGo) {
     first->reset();
   }};
   EXPECT_TRUE(claim("claim-test2", 60s));
-}
-
-TEST(Watchdog, TellsTheServiceManager) {
-  const test::TemporaryFolder folder;
-  const auto path = folder.path() + "/notify";
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  const OwnFd manager{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-  ASSERT_EQ(::bind(manager.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-
-  ASSERT_EQ(::setenv("NOTIFY_SOCKET", path.c_str(), 1), 0);
-  const Watchdog watchdog;
-  ASSERT_EQ(::unsetenv("NOTIFY_SOCKET"), 0);
-  ASSERT_TRUE(watchdog);
-  watchdog.beat();
-  char said[32] = {};
-  ASSERT_GT(::recv(manager.get(), said, sizeof said - 1, 0), 0);
-  EXPECT_STREQ(said, "WATCHDOG=1");
-
-  const Watchdog none;
-  EXPECT_FALSE(none);
-  none.beat();
 }
 
 }  // namespace

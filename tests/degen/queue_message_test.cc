@@ -31,6 +31,10 @@ TEST(QueueMessage, Unbind) {
   EXPECT_EQ(hex(unbind_message(0xDE61)), "1c000000 02030500 01000000 00000000\n0000de61 08000100 02000000 ");
 }
 
+TEST(QueueMessage, AnInquiryChangesNothing) {
+  EXPECT_EQ(hex(inquiry_message()), "1c000000 02030500 01000000 00000000\n00000000 08000100 03000000 ");
+}
+
 TEST(QueueMessage, VerdictsOfAllKindsInOneBuffer) {
   std::vector<std::byte> buffer;
   append_verdict(buffer, 0xDE60, {VerdictKind::accept_through, 0x01020304});
@@ -79,6 +83,16 @@ TEST(QueueMessage, APacketMayHaveNoTimestamp) {
   EXPECT_FALSE(packet->stamp);
   EXPECT_FALSE(parse({20, 0x00000301, 0, 0, big(0xDE60)}));
   EXPECT_FALSE(parse({20, 0x00000300, 0, 0, big(0xDE60)}));  // no PACKET_HDR
+  EXPECT_FALSE(parse({28, 0x00000300, 0, 0, big(0xDE60), 0x00010008, big(78)})) << "half of one";
+}
+
+TEST(QueueMessage, ATimestampThatNoClockShowsIsNone) {
+  for (const auto& [high, microseconds] : {std::pair{0x10000U, 5U}, std::pair{0U, 1'000'000U}}) {
+    const auto packet = parse({52, 0x00000300, 0, 0, big(0xDE60), 0x0001000b, big(77), 0x00020008,  //
+                               0x00040014, big(high), big(1000), 0, big(microseconds)});
+    ASSERT_TRUE(packet);
+    EXPECT_FALSE(packet->stamp);
+  }
 }
 
 TEST(KernelDrops, AreReadFromProc) {

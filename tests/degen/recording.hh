@@ -24,6 +24,7 @@ struct Log {
   std::vector<std::string> swept;  ///< the interfaces that it was given
   Counters counters;
   bool draws_by_seed = true;
+  std::vector<Lack> lacks;
   std::function<void()> on_apply;
   std::optional<Nanoseconds> renewal;  ///< renew() asks to be called again after this
   std::function<void()> on_renew;
@@ -50,6 +51,7 @@ class RecordingEngine : public Engine {
   }
   std::optional<std::string> missing() override { return log_.missing; }
   Counters counters(Way) override { return log_.counters; }
+  std::vector<Lack> lacks() override { return log_.lacks; }
   bool draws_by_seed() const override { return log_.draws_by_seed; }
   std::optional<Nanoseconds> renew() override {
     if (log_.renewal) log_.events.push_back(name_ + " renew");

@@ -2,11 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "degen/client/client.hh"
@@ -143,6 +147,34 @@ TEST(ServerPulse, BeatsThoughNothingHappensAndEndsWithItsGuard) {
   EXPECT_EQ(beats, 3);
 }
 
+// Out of descriptors it tries again a little later, and does not spin meanwhile.
+TEST(ServerAccept, WaitsWhereNoClientCanBeAccepted) {
+  const test::TemporaryFolder folder;
+  const auto directory = RunDirectory::open(folder.path()).value();
+  Listener listener{{.path = folder.path() + "/s", .mode = 0600, .group = {}}};
+  ImpairmentController controller{[] { return test::kSides; }, {}, directory};
+  const OwnFd stop{::eventfd(0, 0)};
+  int beats = 0;
+  const auto beat = [&] {
+    const std::uint64_t one = 1;
+    if (++beats < 6) return;
+    EXPECT_EQ(::write(stop.get(), &one, sizeof one), 8);
+  };
+  Server server{listener, controller, nullptr, {.beat = beat}};
+  const auto waiting = Client::connect(listener.path());
+  ASSERT_TRUE(waiting);
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const int next = ::dup(0);
+  ::close(next);
+  const rlimit none{static_cast<rlim_t>(next), before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  const auto begun = std::chrono::steady_clock::now();
+  server.run(stop.get());
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 150ms);
+}
+
 TEST(ListenerTest, ReplacesASocketThatNobodyListensOn) {
   const test::TemporaryFolder folder;
   const auto path = folder.path() + "/s";
@@ -154,6 +186,28 @@ TEST(ListenerTest, ReplacesASocketThatNobodyListensOn) {
   std::filesystem::rename(path + ".kept", path);
   EXPECT_NO_THROW(Listener({.path = path, .group = {}}));
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(ListenerTest, LeavesWhatIsNoSocketAlone) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() + "/precious";
+  const auto error_of = [&] {
+    try {
+      const Listener listener{{.path = path, .group = {}}};
+    } catch (const std::system_error& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  std::ofstream{path} << "results of a year";
+  EXPECT_THAT(error_of(), HasSubstr("there is a regular file, not a socket"));
+  EXPECT_EQ(std::filesystem::file_size(path), 17U);
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("/nowhere", path);
+  EXPECT_THAT(error_of(), HasSubstr("there is a symbolic link"));
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  EXPECT_THAT(error_of(), HasSubstr("there is a directory"));
 }
 
 TEST(ClientTest, SaysWhatIsMissing) {

@@ -41,7 +41,7 @@ class Diagnosis : public testing::Test {
     nodes_["router"].facts.nics = {{.name = "ra0", .mtu = 1500}, {.name = "rb0", .mtu = 1500}};
     paths_.push_back({"client", "server", "wan", "10.0.a.2", "10.0.b.2", 10, 10, ""});
   }
-  std::vector<Complaint> complaints() const { return diagnose(testbed_, nodes_, paths_, kVersion); }
+  std::vector<Complaint> complaints() const { return diagnose(testbed_, nodes_, paths_, asker_); }
   Complaint only() const {
     const auto all = complaints();
     EXPECT_THAT(all, SizeIs(1));
@@ -50,6 +50,7 @@ class Diagnosis : public testing::Test {
   Testbed testbed_;
   std::map<std::string, Examined> nodes_;
   std::vector<TriedPath> paths_;
+  Asker asker_{.version = kVersion, .name = "me", .now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 1}};
 };
 
 TEST_F(Diagnosis, AHealthyTestbedHasNoComplaint) {
@@ -127,6 +128,35 @@ TEST_F(Diagnosis, ClocksMatterWhereThereAreSeveral) {
   for (auto& [name, examined] : nodes_) examined.facts.boot_id = name;
   EXPECT_EQ(only().node, "server");
   EXPECT_FALSE(only().serious);
+}
+
+TEST_F(Diagnosis, WhatDegensOwnUserCannotReadOrBe) {
+  nodes_["router"].lacks = {{degen::Need::queues, "Operation not permitted"}};
+  EXPECT_FALSE(only().serious) << "engine netem needs none";
+  EXPECT_THAT(only().what, HasSubstr("no netfilter queues (Operation not permitted): there is no engine nfqueue"));
+  EXPECT_THAT(only().remedy, HasSubstr("modprobe nfnetlink_queue"));
+  nodes_["router"].lacks = {{degen::Need::queue_counters, "Permission denied"}};
+  EXPECT_TRUE(only().serious) << "losses would be taken for the path's";
+  EXPECT_EQ(only().node, "router");
+  EXPECT_THAT(only().remedy, HasSubstr("chgrp degen /proc/net/netfilter/nfnetlink_queue"));
+  nodes_["router"].lacks = {{degen::Need::real_time, "Operation not permitted"}};
+  EXPECT_FALSE(only().serious);
+  EXPECT_THAT(only().remedy, HasSubstr("LimitRTPRIO=1"));
+}
+
+TEST_F(Diagnosis, CertificatesThatEndSoonAreAdvice) {
+  const agents::Term year{.begin = asker_.now - std::chrono::hours{24 * 360},
+                          .end = asker_.now + std::chrono::hours{24 * 5}};
+  nodes_["server"].certificate = year;
+  EXPECT_EQ(only().node, "server");
+  EXPECT_FALSE(only().serious);
+  EXPECT_THAT(only().what, HasSubstr("its certificate expires in 5 days, on 2026-11-06T00:00:00Z"));
+  EXPECT_THAT(only().remedy, HasSubstr("longhaul pki issue agent server --replace"));
+  nodes_["server"].certificate = {};
+  asker_.certificate = year;
+  EXPECT_EQ(only().node, "");
+  EXPECT_THAT(only().what, HasSubstr("this controller's certificate expires in 5 days"));
+  EXPECT_THAT(only().remedy, HasSubstr("longhaul pki issue controller me --replace"));
 }
 
 TEST_F(Diagnosis, ATestbedWithoutARouterHasNoDelays) {

@@ -106,6 +106,19 @@ Counters NfqueueEngine::counters(Way way) {
   return counters;
 }
 
+std::vector<Lack> NfqueueEngine::lacks() {
+  std::vector<Lack> found;
+  const auto note = [&](Need need, int error) {
+    if (error != 0) found.push_back({.need = need, .why = errno_text(error)});
+  };
+  const int queues = queues_refused();
+  note(Need::queues, queues);
+  // Its file is there once the kernel has loaded them.
+  if (queues == 0) note(Need::queue_counters, std::ifstream{kQueueFile} ? 0 : errno);
+  note(Need::real_time, real_time_refused());
+  return found;
+}
+
 Swept NfqueueEngine::sweep(const std::vector<std::string>&) {
   // Queues and table go with the sockets of a dead process. A table that has an owner is that of another degen, which
   // lives.

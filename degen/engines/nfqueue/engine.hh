@@ -22,6 +22,7 @@ class NfqueueEngine : public Engine {
   bool clear() noexcept override;
   std::optional<std::string> missing() override;
   Counters counters(Way way) override;
+  std::vector<Lack> lacks() override;
   Swept sweep(const std::vector<std::string>& interfaces) override;
 
  private:

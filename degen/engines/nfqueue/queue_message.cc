@@ -36,6 +36,15 @@ void acknowledge(Message& message) {
   message.header()->nlmsg_seq = kConfigurationSequence;
 }
 
+std::vector<std::byte> command(std::uint16_t queue, std::uint8_t what) {
+  std::vector<std::byte> out;
+  Message message{NFQNL_MSG_CONFIG, queue};
+  acknowledge(message);
+  nfq_nlmsg_cfg_put_cmd(message.header(), 0, what);
+  message.append_to(out);
+  return out;
+}
+
 std::uint64_t from_big_endian(std::uint64_t value) {
   return be64toh(value);
 }
@@ -58,12 +67,11 @@ std::vector<std::byte> bind_message(std::uint16_t queue, std::uint32_t limit, Co
 }
 
 std::vector<std::byte> unbind_message(std::uint16_t queue) {
-  std::vector<std::byte> out;
-  Message unbind{NFQNL_MSG_CONFIG, queue};
-  acknowledge(unbind);
-  nfq_nlmsg_cfg_put_cmd(unbind.header(), 0, NFQNL_CFG_CMD_UNBIND);
-  unbind.append_to(out);
-  return out;
+  return command(queue, NFQNL_CFG_CMD_UNBIND);
+}
+
+std::vector<std::byte> inquiry_message() {
+  return command(0, NFQNL_CFG_CMD_PF_BIND);
 }
 
 void append_verdict(std::vector<std::byte>& buffer, std::uint16_t queue, const Verdict& verdict,
@@ -99,10 +107,14 @@ bool is_probe(std::span<const std::byte> packet) {
   return packet.size() >= header + 4 && (port(0) == kProbePort || port(2) == kProbePort);
 }
 
+constexpr std::uint64_t kTooLate = std::uint64_t{1} << 33;  // s since 1970
+
 std::optional<QueuedPacket> parse_packet(const nlmsghdr& message) {
   if (message.nlmsg_type != ((NFNL_SUBSYS_QUEUE << 8) | NFQNL_MSG_PACKET)) return {};
   std::array<nlattr*, NFQA_MAX + 1> attributes{};
-  if (nfq_nlmsg_parse(&message, attributes.data()) < 0 || attributes[NFQA_PACKET_HDR] == nullptr) return {};
+  if (nfq_nlmsg_parse(&message, attributes.data()) < 0 || attributes[NFQA_PACKET_HDR] == nullptr ||
+      mnl_attr_get_payload_len(attributes[NFQA_PACKET_HDR]) < sizeof(nfqnl_msg_packet_hdr))
+    return {};
   QueuedPacket packet{.stamp = {}};
   packet.id =
       ntohl(static_cast<const nfqnl_msg_packet_hdr*>(mnl_attr_get_payload(attributes[NFQA_PACKET_HDR]))->packet_id);
@@ -120,8 +132,11 @@ std::optional<QueuedPacket> parse_packet(const nlmsghdr& message) {
       attribute != nullptr && mnl_attr_get_payload_len(attribute) >= sizeof stamp) {
     // Attributes are aligned to 4 bytes, the struct wants 8.
     std::memcpy(&stamp, mnl_attr_get_payload(attribute), sizeof stamp);
-    packet.stamp =
-        std::chrono::seconds{from_big_endian(stamp.sec)} + std::chrono::microseconds{from_big_endian(stamp.usec)};
+    const auto seconds = from_big_endian(stamp.sec);
+    const auto microseconds = from_big_endian(stamp.usec);
+    // Nanoseconds of 64 bits end in 2262.
+    if (seconds < kTooLate && microseconds < 1'000'000)
+      packet.stamp = std::chrono::seconds{seconds} + std::chrono::microseconds{microseconds};
   }
   return packet;
 }

@@ -31,6 +31,10 @@ std::vector<std::byte> bind_message(std::uint16_t queue, std::uint32_t limit, Co
 
 std::vector<std::byte> unbind_message(std::uint16_t queue);
 
+/// Changes nothing (a command that kernels since 3.8 take and ignore): its acknowledgement says whether there are
+/// queues.
+std::vector<std::byte> inquiry_message();
+
 /// Appends one verdict's message to `buffer`; several may be sent at once. `changed`: the whole packet, of the length
 /// that it had; empty: it goes as it came.
 void append_verdict(std::vector<std::byte>& buffer, std::uint16_t queue, const Verdict& verdict,

@@ -129,7 +129,24 @@ void stay_on_one_processor(const PacketQueue& queue) {
               errno_text(error));
 }
 
+// Before busy workloads when they share a processor. Without the privilege the delays are as good as the scheduler is.
+int take_real_time() {
+  const sched_param priority{.sched_priority = 1};
+  return pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
+}
+
 }  // namespace
+
+int queues_refused() {
+  OwnFd fd{check(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER), "open a netfilter netlink socket")};
+  return configure(fd.get(), inquiry_message());
+}
+
+int real_time_refused() {
+  int error = 0;
+  std::jthread{[&] { error = take_real_time(); }}.join();
+  return error;
+}
 
 QueueWorker::QueueWorker(const PacketQueue& queue, const EngineOptions& options, Nanoseconds begin)
     : queue_(queue),
@@ -161,10 +178,7 @@ void QueueWorker::run() noexcept {
   pthread_setname_np(pthread_self(), fmt::format("q-{}", queue_.interface).substr(0, 15).c_str());
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   stay_on_one_processor(queue_);
-  // Before busy workloads when they share a processor. Without the privilege the delays are as good as the scheduler
-  // is.
-  const sched_param priority{.sched_priority = 1};
-  if (const int error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority); error != 0)
+  if (const int error = take_real_time(); error != 0)
     log::debug("netfilter queue {} runs without real-time priority: {}", queue_.number, errno_text(error));
   try {
     loop();

@@ -48,4 +48,11 @@ class QueueWorker {
   std::jthread thread_;
 };
 
+/// Why this process cannot have netfilter queues here: an errno value; 0: it can. Leaves nothing behind, but may have
+/// the kernel load its module. Throws std::system_error.
+int queues_refused();
+
+/// Why a thread of this process cannot have real-time priority: an errno value; 0: it can.
+int real_time_refused();
+
 }  // namespace longhaul::degen

@@ -2,11 +2,9 @@
 // restarted.
 #pragma once
 
-#include <string>
-
 #include "common/fd.hh"
 
-namespace longhaul::degen {
+namespace longhaul {
 
 class Watchdog {
  public:
@@ -19,4 +17,4 @@ class Watchdog {
   OwnFd socket_;
 };
 
-}  // namespace longhaul::degen
+}  // namespace longhaul

@@ -1,4 +1,4 @@
-#include "degen/service/watchdog.hh"
+#include "common/watchdog.hh"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -12,7 +12,7 @@
 #include "common/error.hh"
 #include "common/log.hh"
 
-namespace longhaul::degen {
+namespace longhaul {
 
 Watchdog::Watchdog() {
   const char* path = std::getenv("NOTIFY_SOCKET");
@@ -36,4 +36,4 @@ void Watchdog::beat() const {
     log::debug("the service manager does not hear: {}", errno_text(errno));
 }
 
-}  // namespace longhaul::degen
+}  // namespace longhaul
