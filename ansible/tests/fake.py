@@ -132,6 +132,17 @@ def nft():
         print("\tchain forward {\n\t\ttype filter hook forward priority filter; policy drop;\n\t}\n}")
         print("table inet longhaul_degen {\n\tchain forward {\n\t\ttype filter hook forward priority 0; policy accept;")
         print("\t}\n}\ntable ip filter {\n\tchain INPUT {\n\t\ttype filter hook input priority filter; policy drop;\n\t}\n}")
+    elif args[:2] == ["-f", "-"]:
+        text = sys.stdin.read()
+        if os.path.exists(path("refuse-nft")):
+            fail("Error: Could not process rule: Operation not supported")
+        save("nft-own", text.partition("delete table")[2].splitlines()[1:])
+    elif args[:2] == ["list", "table"]:
+        if not lines("nft-own"):
+            fail("Error: No such file or directory")
+        print("\n".join(lines("nft-own")))
+    elif args[:2] == ["delete", "table"]:
+        save("nft-own", [])
     elif args[0] == "-a":
         print("\n".join(f"\t\t{one}" for one in lines("nft-" + "-".join(args[3:6]))))
     elif args[:2] == ["insert", "rule"]:

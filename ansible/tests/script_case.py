@@ -51,7 +51,8 @@ class ScriptCase(unittest.TestCase):
             undefined=jinja2.StrictUndefined,
             loader=jinja2.FileSystemLoader(ANSIBLE / "roles" / self.name / "templates"),
         )
-        environment.filters["longhaul.testbed.pairs"] = filters().pairs
+        for name, function in filters().FilterModule().filters().items():
+            environment.filters["longhaul.testbed." + name] = function
         environment.filters["bool"] = bool
         text = environment.get_template(f"{self.name}.j2").render(ansible_managed="Ansible managed", **variables)
         text = text.replace("PATH=/usr/sbin:", f"PATH={self.root}/bin:/usr/sbin:").replace("tries=30", "tries=0")

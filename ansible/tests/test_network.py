@@ -18,7 +18,12 @@ HOSTVARS = {
     "r1": {"longhaul_links": [{"client_side": "ra0", "server_side": "rb0"}]},
 }
 GROUPS = {"clients": ["c1"], "servers": ["s1"], "routers": ["r1"]}
-SYSCTLS = {"net.core.rmem_max": "212992", "net.ipv4.tcp_rmem": "4096 131072 6291456", "net.ipv4.ip_forward": "0"}
+SYSCTLS = {
+    "net.core.rmem_max": "212992",
+    "net.ipv4.tcp_rmem": "4096 131072 6291456",
+    "net.ipv4.ip_forward": "0",
+    "net.ipv6.conf.all.forwarding": "0",
+}
 
 
 class NetworkScript(ScriptCase):
@@ -153,6 +158,80 @@ class NetworkScript(ScriptCase):
         self.assertEqual(self.run_script("up"), [])
         self.run_script("down")
         self.assertEqual(self.read("nft-inet-filter-input") + self.read("nft-inet-filter-forward"), "")
+
+    def test_nobody_named_is_nobody_let_in(self):
+        self.write("active", "nftables")
+        self.render("r1")
+        self.run_script("up")
+        self.assertNotIn("7471", self.read("nft-inet-filter-input"))
+
+    def test_the_other_end_is_let_in_by_the_ports_that_are_used(self):
+        self.write("active", "nftables")
+        self.write("address-b0", "2: b0    inet 10.20.0.1/24 scope global b0")
+        self.write("offloads-b0", "")
+        self.render("s1", longhaul_attachments=[])
+        self.run_script("up")
+        rules = self.read("nft-inet-filter-input").splitlines()
+        self.assertEqual(len(rules), 7)
+        for rule in rules:
+            self.assertTrue(rule.startswith('iifname "b0" ip saddr 10.10.0.1 '), rule)
+        text = "\n".join(rules)
+        for match in ["meta l4proto icmp accept", "udp dport 7473", "udp dport 4791", "tcp dport 32768-60999", "tcp dport 2049"]:
+            self.assertIn("ip saddr 10.10.0.1 " + match, text)
+
+    def test_what_an_earlier_version_let_in_is_closed(self):
+        self.write("active", "nftables")
+        self.write("nft-inet-filter-input", 'iifname "a0" ip saddr 10.20.0.1 accept comment "longhaul peer a0 10.20.0.1" # handle 3')
+        (self.root / "var/lib/longhaul-testbed").mkdir()
+        self.write("var/lib/longhaul-testbed/network", "accept peer a0 10.20.0.1\tnft")
+        self.assertIn("undone: accept peer a0 10.20.0.1", self.run_script("up"))
+        self.assertNotIn("10.20.0.1 accept", self.read("nft-inet-filter-input"))
+
+    def forwarded(self):
+        return [line for line in self.read("nft-own").splitlines() if "accept" in line or "drop" in line][1:]
+
+    def test_a_router_forwards_between_its_measured_interfaces_alone(self):
+        self.render("r1")
+        self.assertIn("made: forwards ra0/rb0", self.run_script("up"))
+        self.assertEqual(
+            self.forwarded(),
+            [
+                'iifname "ra0" oifname "rb0" accept',
+                'iifname "rb0" oifname "ra0" accept',
+                'iifname "ra0" drop',
+                'oifname "ra0" drop',
+                'iifname "rb0" drop',
+                'oifname "rb0" drop',
+                "meta nfproto ipv4 drop",
+                "meta nfproto ipv6 drop",
+            ],
+        )
+        # Before that it does not forward: neither in the order of things, nor at boot.
+        made = self.read("run/longhaul-network/made") + self.read("var/lib/longhaul-testbed/network")
+        self.assertLess(made.index("forwards"), made.index("ip_forward"))
+        self.assertNotIn("forward", self.read("etc/sysctl.d/90-longhaul.conf").replace("forwards", ""))
+        self.assertIn("net.ipv4.ip_forward=1", self.read("sysctl"))
+        self.assertEqual(self.run_script("up") + self.run_script("check"), [])
+        self.write("nft-own", self.read("nft-own").replace('oifname "ra0" drop\n', "").strip())
+        self.assertEqual(self.run_script("check", 1), ["missing: forwards ra0/rb0"])
+        self.assertEqual(self.run_script("up"), ["made: forwards ra0/rb0"])
+        self.run_script("down")
+        self.assertEqual(self.read("nft-own"), "")
+        self.assertIn("net.ipv4.ip_forward=0", self.read("sysctl"))
+
+    def test_a_router_that_forwarded_before_goes_on_elsewhere(self):
+        self.write("sysctl", "\n".join(f"{key}={value}" for key, value in {**SYSCTLS, "net.ipv4.ip_forward": "1"}.items()))
+        self.render("r1")
+        self.run_script("up")
+        self.assertNotIn("meta nfproto ipv4 drop", self.forwarded())
+        self.assertIn("meta nfproto ipv6 drop", self.forwarded())
+        self.assertEqual(self.run_script("check"), [])
+
+    def test_a_kernel_without_nftables_is_told(self):
+        self.write("refuse-nft", "")
+        self.render("r1")
+        self.run_script("up", 1)
+        self.assertIn("r1: what it forwards cannot be limited to ra0/rb0. Remedy: is nftables installed", self.errors)
 
 
 if __name__ == "__main__":

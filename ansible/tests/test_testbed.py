@@ -120,6 +120,91 @@ class Problems(unittest.TestCase):
         self.assertIn("one RDMA device a network interface", testbed.rdma_problems("c1", v)[1])
 
 
+class ControlAddress(unittest.TestCase):
+    def setUp(self):
+        self.v = hostvars()
+        self.v["c1"]["longhaul_node"]["interfaces"].update(mgmt=nic("192.0.2.11"), lo=nic("127.0.0.1"))
+
+    def address(self, **variables):
+        self.v["c1"].update(variables)
+        return testbed.control_address("c1", self.v)
+
+    def test_it_is_the_one_by_which_the_controller_comes(self):
+        self.assertEqual(self.address(ansible_host="192.0.2.11"), "192.0.2.11")
+        self.assertEqual(testbed.control_problem("c1", self.v), "")
+
+    def test_a_name_or_a_translated_address_is_where_ssh_came_in(self):
+        self.v["c1"]["longhaul_node"]["came_in"] = "192.0.2.11"
+        for way in ["node1.example", "198.51.100.7", "127.0.0.1"]:
+            self.assertEqual(self.address(ansible_host=way), "192.0.2.11", way)
+        self.assertEqual(self.address(ansible_host="127.0.0.1", ansible_connection="local"), "127.0.0.1")
+
+    def test_it_is_never_guessed(self):
+        for came_in in ["", "198.51.100.7"]:
+            self.v["c1"]["longhaul_node"]["came_in"] = came_in
+            self.assertEqual(self.address(ansible_host="node1.example"), "")
+            problem = testbed.control_problem("c1", self.v)
+            self.assertIn("c1: nobody knows at which address its agent should listen: ansible_host (node1.example)", problem)
+            self.assertIn("Remedy: longhaul_listen: ADDRESS in the inventory, of the control network; it has 10.1.0.1, ", problem)
+            self.assertNotIn("127.0.0.1", problem)
+
+    def test_the_inventory_may_say_it(self):
+        for good in ["192.0.2.11", "0.0.0.0", "::"]:
+            self.assertEqual(self.address(longhaul_listen=good), good)
+            self.assertEqual(testbed.control_problem("c1", self.v), "")
+        for bad in ["198.51.100.7", "node1.example"]:
+            self.address(longhaul_listen=bad)
+            self.assertIn(f"longhaul_listen ({bad}) is no address of this node", testbed.control_problem("c1", self.v))
+
+    def test_nothing_is_said_before_there_is_ip(self):
+        self.v["c1"]["longhaul_node"]["interfaces"] = None
+        self.assertEqual(self.address(ansible_host="192.0.2.11"), "192.0.2.11")
+        self.assertEqual(self.address(ansible_host="node1.example"), "")
+        self.assertEqual(testbed.control_problem("c1", self.v), "")
+
+
+class Firewall(unittest.TestCase):
+    def problem(self, running, firewall="auto", controllers=()):
+        v = hostvars()
+        v["c1"]["longhaul_node"]["firewall"] = running
+        return testbed.firewall_problem("c1", v, firewall, controllers)
+
+    def test_an_empty_list_is_refused_where_a_firewall_runs(self):
+        problem = self.problem("ufw")
+        self.assertIn("c1: ufw runs there, and longhaul_controllers does not say who may reach the agent", problem)
+        self.assertIn("Remedy: longhaul_controllers: [ADDRESS or NETWORK of the controllers]", problem)
+        self.assertEqual(self.problem(""), "")
+        self.assertEqual(self.problem("ufw", "none"), "")
+        self.assertEqual(self.problem("ufw", "auto", ["192.0.2.10", "fd00::/64", "192.0.2.1/24"]), "")
+        for bad in ["any", "controller.example", "192.0.2.0/99", "192.0.2.1 accept"]:
+            self.assertIn(f"longhaul_controllers: {bad} is no address", self.problem("ufw", "auto", [bad]))
+
+    def test_holes(self):
+        self.assertEqual(
+            testbed.firewall_holes("r1", hostvars(), GROUPS, 7471, ["192.0.2.10"]),
+            ["tcp 7471 192.0.2.10", "forward ra rb", "forward rb ra"],
+        )
+        client = testbed.firewall_holes("c1", hostvars(), GROUPS)
+        self.assertEqual(
+            [hole for hole in client if " 10.3.0.1 " in hole],
+            [f"peer a0 10.3.0.1 {hole}" for hole in ["icmp", "udp 7473", "tcp 32768-60999", "udp 4791"]],
+        )
+        self.assertIn("peer a1 10.4.0.2 tcp 32768-60999", client)
+        self.assertNotIn("peer a1 10.4.0.2 udp 4791", client)
+        v = hostvars()
+        for host in ("c1", "s1"):
+            v[host]["longhaul_attachments"][0].update(provider="siw")
+        v["c1"]["longhaul_attachments"][0]["address"] = "fd00::1"
+        v["s1"]["longhaul_node"]["local_ports"] = [20000, 30000]
+        self.assertEqual(
+            testbed.firewall_holes("s1", v, GROUPS),
+            [
+                f"peer b0 fd00::1 {hole}"
+                for hole in ["ipv6-icmp", "udp 7473", "tcp 20000-30000", "tcp 111", "tcp 2049", "tcp 20048", "tcp 20049"]
+            ],
+        )
+
+
 class Certificates(unittest.TestCase):
     def test_due(self):
         now = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
@@ -132,6 +217,14 @@ class Certificates(unittest.TestCase):
         self.assertTrue(due("valid", "2026-01-30T00:00:00Z"))
         self.assertTrue(due("revoked", "2027-01-01T00:00:00Z"))
         self.assertTrue(testbed.certificate_due([], "agent", "c1", 30, now))
+
+    def test_what_was_replaced_does_not_matter(self):
+        now = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+        one = {"role": "agent", "name": "c1", "state": "valid", "expires": "2027-01-01T00:00:00Z", "current": True}
+        former = {**one, "state": "revoked", "current": False}
+        for issued in ([one, former], [former, one]):
+            self.assertFalse(testbed.certificate_due(issued, "agent", "c1", 30, now))
+        self.assertTrue(testbed.certificate_due([{**one, "current": False}], "agent", "c1", 30, now))
 
 
 class Verdict(unittest.TestCase):

@@ -6,10 +6,13 @@ DOCUMENTATION = r"""
 ---
 name: testbed
 short_description: Decisions of longhaul's roles
-description: Pairs of attachments, problems of nodes and paths with their remedies, certificates that are due.
+description:
+  - Pairs of attachments, problems of nodes and paths with their remedies, certificates that are due, where an agent
+    listens, what firewalls let through.
 """
 
 import datetime
+import ipaddress
 import json
 
 SOFTWARE = ("rxe", "siw")
@@ -93,6 +96,105 @@ def nfs_clients(host, hostvars, groups):
     if host not in groups.get("servers", []):
         return []
     return sorted({pair["peer_address"] for pair in pairs(host, hostvars, groups)})
+
+
+def _address(text):
+    try:
+        return ipaddress.ip_address(str(text))
+    except ValueError:
+        return None
+
+
+def _own_addresses(host, hostvars):
+    """Where others can reach the node, by its interfaces; None where it has no `ip` yet."""
+    there = _facts(hostvars, host).get("interfaces")
+    if there is None:
+        return None
+    found = {address for nic in there.values() for address in nic["addresses"]}
+    # By its loopback only the node itself can: that serves where it is the controller, too.
+    local = hostvars[host].get("ansible_connection") == "local"
+    return {text for text in found if local or not _address(text).is_loopback}
+
+
+def control_address(host, hostvars):
+    """Where the node's agent listens: longhaul_listen, else the address by which the controller reaches the node, else
+    that by which Ansible came in (ansible_host may be a name, or lead to the node by a translation). Empty: unknown."""
+    given = hostvars[host].get("longhaul_listen", "")
+    if given:
+        return given
+    own = _own_addresses(host, hostvars)
+    for text in (hostvars[host].get("ansible_host", host), _facts(hostvars, host).get("came_in", "")):
+        address = _address(text)
+        if address is not None and (text in own if own is not None else not address.is_loopback):
+            return text
+    return ""
+
+
+def control_problem(host, hostvars):
+    """Why the agent cannot listen where it should. Empty: it can, or that cannot be known yet."""
+    own = _own_addresses(host, hostvars)
+    if own is None:
+        return ""
+    given = hostvars[host].get("longhaul_listen", "")
+    remedy = f"Remedy: longhaul_listen: ADDRESS in the inventory, of the control network; it has {_names(own)}"
+    if not control_address(host, hostvars):
+        way = hostvars[host].get("ansible_host", host)
+        return f"{host}: nobody knows at which address its agent should listen: ansible_host ({way}) is none of its own. {remedy}"
+    address = _address(given) if given else None
+    if given and (address is None or (given not in own and not address.is_unspecified)):
+        return f"{host}: longhaul_listen ({given}) is no address of this node. {remedy}"
+    return ""
+
+
+def firewall_problem(host, hostvars, firewall="auto", controllers=()):
+    """Why nobody can say whom the node's firewall is to let in to the agent. Empty: all is said."""
+    running = _facts(hostvars, host).get("firewall", "")
+    if firewall != "auto" or not running:
+        return ""
+    if not controllers:
+        return (
+            f"{host}: {running} runs there, and longhaul_controllers does not say who may reach the agent through it. Remedy: "
+            f"longhaul_controllers: [ADDRESS or NETWORK of the controllers] in the inventory, or longhaul_firewall: none "
+            f"and rules of your own"
+        )
+    for one in controllers:
+        try:
+            ipaddress.ip_network(str(one), strict=False)
+        except ValueError:
+            return f"{host}: longhaul_controllers: {one} is no address and no network. Remedy: such as 192.0.2.10 or 192.0.2.0/24"
+    return ""
+
+
+# What nfs.j2 has rpcbind, nfsd and mountd listen on.
+NFS_PORTS = ("111", "2049", "20048")
+
+
+def _peer_ports(pair, is_server, local_ports):
+    """Protocol and port of what the other end of a path sends first. Its answers belong to connections of ours, which
+    firewalls know."""
+    icmp = "ipv6-icmp" if ":" in pair["peer_address"] else "icmp"
+    # The workload's server and rdma_cm take whatever port the kernel gives; 7473: probes.
+    found = [(icmp,), ("udp", "7473"), ("tcp", "-".join(str(port) for port in local_ports))]
+    if pair["device"] and pair["provider"] != "siw":
+        found.append(("udp", "4791"))  # RoCE
+    if is_server:
+        found += [("tcp", port) for port in NFS_PORTS]
+        if pair["device"] and pair["provider"] == "siw":
+            found.append(("tcp", "20049"))
+    return found
+
+
+def firewall_holes(host, hostvars, groups, port=7471, controllers=()):
+    """What a firewall of the node lets through, as items of the network script's kind `accept`."""
+    found = [f"tcp {port} {source}" for source in controllers]
+    local_ports = _facts(hostvars, host).get("local_ports") or [32768, 60999]
+    for pair in pairs(host, hostvars, groups):
+        for words in _peer_ports(pair, host in groups.get("servers", []), local_ports):
+            found.append(" ".join(["peer", pair["netdev"], pair["peer_address"], *words]))
+    for link in hostvars[host].get("longhaul_links", []):
+        found.append(f"forward {link['client_side']} {link['server_side']}")
+        found.append(f"forward {link['server_side']} {link['client_side']}")
+    return list(dict.fromkeys(found))
 
 
 def interface_problems(host, hostvars):
@@ -206,10 +308,11 @@ def rdma_problems(host, hostvars):
 
 
 def certificate_due(certificates, role, name, days, now=None):
-    """Whether `longhaul pki issue` is needed: none there, revoked, expired, or within `days` of it."""
+    """Whether `longhaul pki issue` is needed: none there, revoked, expired, or within `days` of it. Those that were
+    replaced are listed, too, and do not matter."""
     limit = (now or datetime.datetime.now(datetime.timezone.utc)) + datetime.timedelta(days=int(days))
     for one in certificates:
-        if one["role"] == role and one["name"] == name:
+        if one["role"] == role and one["name"] == name and one.get("current", True):
             expires = datetime.datetime.strptime(one["expires"], "%Y-%m-%dT%H:%M:%S%z")
             return one["state"] != "valid" or expires < limit
     return True
@@ -301,5 +404,9 @@ class FilterModule:
             "rdma_problems": rdma_problems,
             "certificate_due": certificate_due,
             "clock_problem": clock_problem,
+            "control_address": control_address,
+            "control_problem": control_problem,
+            "firewall_problem": firewall_problem,
+            "firewall_holes": firewall_holes,
             "verdict": verdict,
         }

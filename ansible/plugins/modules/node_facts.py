@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 module: node_facts
 short_description: What longhaul's roles need to know about a node
 description:
-  - Reads interfaces, packages, kernel modules, RDMA devices, the clock, who listens on the agent's port, and whether
-    running services are those that are installed. Changes nothing.
+  - Reads interfaces, packages, kernel modules, RDMA devices, the clock, the firewall, who listens on the agent's port, and
+    whether running services are those that are installed. Changes nothing.
   - Works before anything is installed. What cannot be known yet (interfaces without C(ip), modules without C(modinfo))
     is null.
 version_added: 0.1.0
@@ -45,7 +45,9 @@ ansible_facts:
         - distribution, kernel, systemd; interfaces (name to mtu, up, addresses); missing_packages, versions, debs
           (package to SHA-256 of what was installed from a file); modules (name to loaded, available or absent); rdma
           (device to netdev, state); clock (synchronised, service); listener (program and pid on the agent's port);
-          stale (services that run another program or environment than the installed); network_script; missing_folders.
+          stale (services that run another program or environment than the installed); network_script; missing_folders;
+          firewall (firewalld, ufw, nftables or empty); came_in (the node's own address of the ssh connection by which
+          this runs, or empty); local_ports (first and last of those that the kernel gives to programs that name none).
       returned: always
       type: dict
 """
@@ -159,6 +161,28 @@ class Node:
         dummy, out, dummy = self.module.run_command([program, "is-active", *units])
         return [unit for unit, state in zip(units, out.split()) if state == "active"]
 
+    def firewall(self):
+        """The one that runs, as the network script sees it; empty where none does."""
+        running = self.active(["firewalld", "nftables"])
+        if "firewalld" in running:
+            return "firewalld"
+        # Its service tells nothing after `ufw enable`.
+        if (self.run("ufw", "status") or "").startswith("Status: active"):
+            return "ufw"
+        return "nftables" if running else ""
+
+    def came_in(self):
+        """sudo keeps SSH_CONNECTION from us, but not from whom it was called by."""
+        pid = os.getpid()
+        while pid > 1:
+            for word in read(f"/proc/{pid}/environ").split("\0"):
+                if word.startswith("SSH_CONNECTION="):
+                    fields = word.split()
+                    return fields[2] if len(fields) == 4 else ""
+            parent = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+            pid = int(parent[1]) if len(parent) > 1 else 0
+        return ""
+
     def listener(self, port):
         """Who listens there: program and pid; empty where nobody does."""
         out = self.run("ss", "-Hltnp", f"sport = :{port}")
@@ -213,6 +237,9 @@ def main():
         "rdma": node.rdma(),
         "clock": node.clock(),
         "listener": node.listener(module.params["port"]),
+        "firewall": node.firewall(),
+        "came_in": node.came_in(),
+        "local_ports": [int(word) for word in read("/proc/sys/net/ipv4/ip_local_port_range").split()] or [32768, 60999],
         "stale": node.stale(),
         "missing_folders": [folder for folder in FOLDERS if not os.path.isdir(folder)],
         "network_script": os.path.isfile("/usr/local/lib/longhaul/network"),
