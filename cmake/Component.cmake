@@ -15,6 +15,10 @@ target_compile_options(longhaul_options INTERFACE
 target_compile_options(longhaul_options INTERFACE -Wno-missing-field-initializers)
 # GCC 12 reports false positives of these three inside the standard library when it optimises.
 target_compile_options(longhaul_options INTERFACE -Wno-error=restrict -Wno-error=maybe-uninitialized -Wno-error=dangling-pointer)
+# Clang is there for what GCC has not, fuzzers: what warrants an error is GCC's to say.
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  target_compile_options(longhaul_options INTERFACE -Wno-error -Wno-unknown-warning-option)
+endif()
 target_compile_definitions(longhaul_options INTERFACE SPDLOG_FMT_EXTERNAL BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION)
 target_link_libraries(longhaul_options INTERFACE Threads::Threads)
 find_program(LLD ld.lld)
@@ -22,10 +26,13 @@ if(LLD)
   target_link_options(longhaul_options INTERFACE -fuse-ld=lld)
 endif()
 
-set(LONGHAUL_SANITIZE "" CACHE STRING "address,undefined or thread")
+set(LONGHAUL_SANITIZE "" CACHE STRING "address,undefined or thread; fuzzer-no-link besides makes fuzzers of tests/fuzz")
 if(LONGHAUL_SANITIZE)
   target_compile_options(longhaul_options INTERFACE -fsanitize=${LONGHAUL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(longhaul_options INTERFACE -fsanitize=${LONGHAUL_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    target_compile_options(longhaul_options INTERFACE -fno-sanitize=function)  # clang 14 cannot have it together with coroutines
+  endif()
   if(LONGHAUL_SANITIZE STREQUAL "thread")
     target_compile_options(longhaul_options INTERFACE -Wno-tsan)  # a fence orders what an adapter wrote, which is no thread
   endif()

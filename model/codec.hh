@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <boost/mp11.hpp>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -124,7 +125,8 @@ Result<T> decode(const json::value& value, const std::string& path) {
   } else if constexpr (std::is_floating_point_v<T>) {
     json::error_code ec;
     const auto number = value.to_number<T>(ec);
-    if (ec) return detail::expected(path, "a number", value);
+    // 1e999 is read as infinity, and written as a word that is no JSON: nobody could read the document again.
+    if (ec || !std::isfinite(number)) return detail::expected(path, "a number", value);
     return number;
   } else if constexpr (std::is_same_v<T, std::string>) {
     if (const auto* s = value.if_string()) return std::string{s->data(), s->size()};
@@ -203,7 +205,10 @@ Result<T> decode(const json::value& value, const std::string& path) {
 template <typename T>
 Result<T> parse(std::string_view text) {
   json::error_code ec;
-  const auto value = json::parse(json::string_view{text.data(), text.size()}, ec);
+  // What was written must be read: a campaign's text in Latin-1, a message that was cut within a character.
+  json::parse_options options;
+  options.allow_invalid_utf8 = true;
+  const auto value = json::parse(json::string_view{text.data(), text.size()}, ec, {}, options);
   if (ec) return refuse("not a JSON document: {}", ec.message());
   return decode<T>(value);
 }

@@ -16,6 +16,8 @@ namespace {
 constexpr int kBits = 8;
 constexpr int kTopBit = 45;
 constexpr std::int64_t kMax = (std::int64_t{1} << kTopBit) - 1;
+// 78 hours of one sample a nanosecond. That many runs can be pooled without an overflow, too.
+constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 48;
 constexpr std::size_t kBuckets = static_cast<std::size_t>(kTopBit - kBits + 1) << kBits;
 
 std::size_t index_of(std::int64_t value) {
@@ -86,12 +88,18 @@ std::vector<std::uint64_t> Histogram::buckets() const {
 Histogram Histogram::from_buckets(const std::vector<std::uint64_t>& pairs, std::int64_t min, std::int64_t max,
                                   double sum) {
   if (pairs.size() % 2 != 0) throw std::out_of_range("histogram buckets come in pairs");
+  // Before anything is allocated: a node sends it.
+  if (pairs.size() > 2 * kBuckets) throw std::out_of_range("more histogram buckets than there are");
+  if (min < 0 || max < min || max > kMax) throw std::out_of_range("extremes of a histogram that cannot be");
+  if (!std::isfinite(sum)) throw std::out_of_range("sum of a histogram that is no number");
   Histogram h;
   for (std::size_t i = 0; i < pairs.size(); i += 2) {
     if (pairs[i] >= kBuckets) throw std::out_of_range("histogram bucket index out of range");
+    if (pairs[i + 1] > kMostSamples - h.count_) throw std::out_of_range("more samples in a histogram than can be");
     h.counts_[static_cast<std::size_t>(pairs[i])] += pairs[i + 1];
     h.count_ += pairs[i + 1];
   }
+  if (h.count_ == 0 && max != 0) throw std::out_of_range("extremes of a histogram without samples");
   h.min_ = min;
   h.max_ = max;
   h.sum_ = sum;

@@ -1,7 +1,10 @@
 #include "orchestrator/campaign/file.hh"
 
 #include <fmt/ranges.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
+
+#include <sstream>
 
 #include "model/parameter.hh"
 
@@ -236,6 +239,31 @@ class Reader {
   CampaignFile& file_;
 };
 
+// For a document that is read over.
+class ReadOver : public YAML::EventHandler {
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+enum class Documents { none, one, several };
+
+// YAML::LoadAll would not come back from a text such as ", a": before what no document begins with it finds an empty
+// one, for ever.
+Documents documents_in(const std::string& text) {
+  std::istringstream stream{text};
+  YAML::Parser parser{stream};
+  ReadOver each;
+  if (!parser.HandleNextDocument(each)) return Documents::none;
+  return parser.HandleNextDocument(each) ? Documents::several : Documents::one;
+}
+
 }  // namespace
 
 std::string at(const CampaignFile& file, FilePosition place) {
@@ -253,11 +281,10 @@ Result<CampaignFile> parse_campaign(std::string path, std::string text) {
   if (file.text.size() > kMaxText)
     return refuse("{}: {} bytes are no campaign file; at most {} are read", file.path, file.text.size(), kMaxText);
   try {
-    const auto documents = YAML::LoadAll(file.text);
-    if (documents.size() != 1)
+    if (const auto documents = documents_in(file.text); documents != Documents::one)
       return refuse("{}:1:1: expected one YAML document, got {}", file.path,
-                    documents.empty() ? "an empty file" : fmt::format("{}", documents.size()));
-    if (auto ok = Reader{file}.document(documents.front()); !ok) return tl::unexpected(ok.error());
+                    documents == Documents::none ? "an empty file" : "several");
+    if (auto ok = Reader{file}.document(YAML::Load(file.text)); !ok) return tl::unexpected(ok.error());
   } catch (const YAML::Exception& error) {
     const auto place = error.mark.is_null() ? FilePosition{1, 1} : position_of(error.mark);
     return refuse("{}not YAML: {}", at(file, place), error.msg);

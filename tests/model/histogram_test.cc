@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <stdexcept>
 
@@ -63,6 +64,20 @@ TEST(Histogram, BucketsGoThereAndBack) {
   EXPECT_EQ(back.quantile(0.99), h.quantile(0.99));
   EXPECT_THROW(Histogram::from_buckets({1}, 0, 0, 0), std::out_of_range);
   EXPECT_THROW(Histogram::from_buckets({1'000'000, 1}, 0, 0, 0), std::out_of_range);
+}
+
+// A node sends it: counts that overflow, and extremes in whose wrong order std::clamp has no meaning.
+TEST(Histogram, WhatNoRecordingGivesIsRefused) {
+  const auto most = std::uint64_t{1} << 48;
+  EXPECT_EQ(Histogram::from_buckets({5, most}, 5, 5, 0).count(), most);
+  EXPECT_THROW(Histogram::from_buckets({5, most, 6, 1}, 5, 6, 0), std::out_of_range);
+  EXPECT_THROW(Histogram::from_buckets({5, most, 6, ~std::uint64_t{0}}, 5, 6, 0), std::out_of_range);
+  EXPECT_THROW(Histogram::from_buckets({5, 1}, 6, 5, 5), std::out_of_range);
+  EXPECT_THROW(Histogram::from_buckets({}, 0, 5, 5), std::out_of_range) << "an empty one has none";
+  EXPECT_THROW(Histogram::from_buckets({5, 1}, -1, 5, 5), std::out_of_range);
+  EXPECT_THROW(Histogram::from_buckets({5, 1}, 5, std::int64_t{1} << 45, 5), std::out_of_range);
+  EXPECT_THROW(Histogram::from_buckets({5, 1}, 5, 5, std::numeric_limits<double>::infinity()), std::out_of_range);
+  EXPECT_THROW(Histogram::from_buckets(std::vector<std::uint64_t>(100'000, 1), 0, 0, 0), std::out_of_range);
 }
 
 TEST(Histogram, EmptyAnswersZero) {

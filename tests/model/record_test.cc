@@ -110,6 +110,8 @@ TEST(Record, ErrorsNameThePath) {
       {R"({"kind":"ready"})", "time: missing"},
       {R"({"kind":"ready","time":0,"port":70000})", "port: expected an integer in range, got 70000"},
       {R"({"kind":"ready","time":1.5})", "time: expected an integer in range, got 1.5E0"},
+      // Read as infinity, it would be written as what nobody can read.
+      {R"({"kind":"progress","time":0,"done":1e999})", "done: expected a number, got Infinity"},
       {R"([])", "document: expected an object, got []"},
   };
   for (const auto& [text, message] : cases) {
@@ -123,6 +125,21 @@ TEST(Record, ErrorsNameThePath) {
 TEST(Record, DamagedHistogramsAreRefused) {
   EXPECT_FALSE(from_data({.buckets = {1, 2, 3}}));
   EXPECT_FALSE(from_data({.buckets = {99'999'999, 1}}));
+}
+
+// A store with one such document could not be read any more.
+TEST(Record, WhatIsNoUtf8IsReadBackAsItWas) {
+  auto run = example();
+  run.message = "got \"Gr\xc3";  // cut within a character
+  const auto back = run_record_from_json(to_json(run));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->message, run.message);
+  const auto manifest = manifest_from_json(to_json(Manifest{.campaign_text = "description: L\xfc"
+                                                                             "beck"}));
+  ASSERT_TRUE(manifest) << manifest.error().message;
+  EXPECT_EQ(manifest->campaign_text,
+            "description: L\xfc"
+            "beck");
 }
 
 TEST(Manifest, GoesThereAndBack) {

@@ -107,6 +107,10 @@ TEST(Peer, Iperf3sJsonIsRead) {
               HasSubstr("unable to connect"));
   EXPECT_FALSE(read_iperf3(R"({"end":{}})"));
   EXPECT_FALSE(read_iperf3("iperf3: command not found"));
+  for (const auto* rate : {"1e999", "-5"})
+    EXPECT_THAT(
+        read_iperf3(fmt::format(R"({{"end":{{"sum_received":{{"bits_per_second":{}}}}}}})", rate)).error().message,
+        HasSubstr("cannot have been measured"));
 }
 
 TEST(Peer, PerftestsTableIsRead) {

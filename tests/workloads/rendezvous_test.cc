@@ -210,5 +210,15 @@ TEST(Rendezvous, PredictsTheTrips) {
   EXPECT_EQ(predict({{"delay", 5'000'000}, {"delay_back", 1'000'000}, {"protocol", std::string{"write"}}}), 9e6);
 }
 
+TEST(RendezvousMessage, OneThatIsCutShortIsRefused) {
+  std::array<std::byte, kControlSize> bytes{};
+  const auto size = encode(bytes, Control::reply, 1, {{4096, 4096, 7}});
+  const auto whole = std::span<const std::byte>{bytes};
+  EXPECT_EQ(decode(whole.first(size), Control::reply).segments.size(), 1U);
+  EXPECT_THROW(decode(whole.first(size - 1), Control::reply), std::runtime_error);
+  EXPECT_THROW(decode(whole.first(kHeaderSize - 1), Control::reply), std::runtime_error);
+  EXPECT_THROW(decode({}, Control::data), std::runtime_error);
+}
+
 }  // namespace
 }  // namespace longhaul::workloads::rendezvous

@@ -32,6 +32,8 @@ std::size_t encode(std::span<std::byte> message, Control kind, std::uint8_t sequ
 }
 
 Message decode(std::span<const std::byte> message, Control wanted) {
+  if (message.size() < kHeaderSize)
+    throw std::runtime_error(fmt::format("the peer's message is of {} bytes, cut short", message.size()));
   std::array<std::uint32_t, 4> header{};
   std::memcpy(header.data(), message.data(), sizeof header);
   if (header[0] != static_cast<std::uint32_t>(wanted))
