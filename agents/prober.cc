@@ -48,7 +48,7 @@ struct Probing : std::enable_shared_from_this<Probing> {
 
 asio::awaitable<Result<ProbeResult>> send_probes(ProbeRequest request, std::weak_ptr<void> wanted) {
   const auto executor = co_await asio::this_coro::executor;
-  auto sender = observe::ProbeSender::open(request.local, request.peer);
+  auto sender = observe::ProbeSender::open(request.local, request.peer, observe::kProbePort, token_of(request.token));
   if (!sender) co_return tl::unexpected(sender.error());
   const auto probing = std::make_shared<Probing>(executor, std::move(*sender));
   probing->listen();

@@ -16,6 +16,7 @@
 #include "common/error.hh"
 #include "common/frame.hh"
 #include "common/log.hh"
+#include "common/token.hh"
 #include "observe/clock.hh"
 
 namespace longhaul::agents {
@@ -77,6 +78,8 @@ std::shared_ptr<Process> Process::start(asio::any_io_executor executor, std::str
   unblock(events.read_end);
   unblock(output.read_end);
   std::vector<std::string> environment{fmt::format("LONGHAUL_EVENT_FD={}", kEventFd)};
+  if (!process->options_.token.empty())
+    environment.push_back(fmt::format("{}={}", kTokenVariable, process->options_.token));
   if (process->options_.padding > 0)
     environment.push_back("LONGHAUL_PADDING=" + std::string(static_cast<std::size_t>(process->options_.padding), 'x'));
   {
@@ -101,7 +104,8 @@ std::shared_ptr<Process> Process::start(asio::any_io_executor executor, std::str
   process->readers_ = 2;
   process->end_when_overdue();
   asio::co_spawn(
-      executor, [process] { return process->read_events(); }, asio::detached);
+      executor, [process] { return process->read_events(); },
+      [process](const std::exception_ptr& broken) { process->give_up(broken); });
   asio::co_spawn(
       executor, [process] { return process->read_output(); }, asio::detached);
   asio::co_spawn(
@@ -208,6 +212,19 @@ asio::awaitable<void> Process::read_output() {
   reader_ended();
 }
 
+// Its events cannot be read any more (out of memory): it would wait for us for ever.
+void Process::give_up(const std::exception_ptr& broken) {
+  if (!broken) return;
+  try {
+    std::rethrow_exception(broken);
+  } catch (const std::exception& error) {
+    violation_ = error.what();
+    log::error("run {}: {}", run_id_, violation_);
+  }
+  signal_group(SIGKILL);
+  reader_ended();
+}
+
 void Process::reader_ended() {
   if (--readers_ == 0) drained_.cancel();
 }
@@ -260,7 +277,8 @@ void Process::abandon() {
 }
 
 void Process::emit(RunEvent event) {
-  if (sink_) sink_(std::move(event));
+  // A copy: whoever hears it may let go of this process, and so of the sink.
+  if (const auto sink = sink_) sink(std::move(event));
 }
 
 void Process::signal_group(int signal) const {

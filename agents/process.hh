@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,6 +20,7 @@ struct ProcessOptions {
   std::vector<int> cpus;  ///< where it runs; empty: anywhere
   ProcessLimits limits;
   std::int64_t padding = 0;                     ///< bytes that its environment is longer
+  std::string token;                            ///< of its run, given by its environment; empty: none
   Nanoseconds grace = std::chrono::seconds{2};  ///< between SIGTERM and SIGKILL when its time is over
   /// Told how it ended, also where nobody wants its events any more.
   std::function<void(const ChildExit&)> on_exit;
@@ -62,6 +64,7 @@ class Process : public std::enable_shared_from_this<Process> {
   void end_when_overdue();
   void terminate(Nanoseconds grace);  ///< SIGTERM, then SIGKILL
   std::string explain(std::string failure, std::optional<int> signal = {}) const;
+  void give_up(const std::exception_ptr& broken);
   void reader_ended();
   void emit(RunEvent event);
   void signal_group(int signal) const;

@@ -52,6 +52,7 @@ std::array<char, kProbeSize> encode_probe(const ProbePacket& packet) {
   put(bytes.data() + probe_offset::session, packet.session);
   put(bytes.data() + probe_offset::sequence, packet.sequence);
   put(bytes.data() + probe_offset::sender_time, packet.sender_time);
+  std::copy(packet.token.begin(), packet.token.end(), bytes.data() + probe_offset::token);
   return bytes;
 }
 
@@ -61,13 +62,16 @@ std::optional<ProbePacket> decode_probe(std::string_view payload) {
     return {};
   const auto direction = static_cast<unsigned char>(payload[probe_offset::direction]);
   if (direction > 1) return {};
-  return ProbePacket{.direction = ProbeDirection{direction},
+  ProbePacket packet{.direction = ProbeDirection{direction},
                      .session = take<std::uint32_t>(payload.data() + probe_offset::session),
                      .sequence = take<std::uint32_t>(payload.data() + probe_offset::sequence),
                      .sender_time = take<std::uint64_t>(payload.data() + probe_offset::sender_time)};
+  payload.copy(packet.token.data(), packet.token.size(), probe_offset::token);
+  return packet;
 }
 
-Result<ProbeSender> ProbeSender::open(const std::string& local, const std::string& peer, std::uint16_t peer_port) {
+Result<ProbeSender> ProbeSender::open(const std::string& local, const std::string& peer, std::uint16_t peer_port,
+                                      const Token& token) {
   const auto target = parse_address(peer, peer_port);
   if (!target) return tl::unexpected(target.error());
   auto fd = bound_socket(local, 0);
@@ -76,12 +80,12 @@ Result<ProbeSender> ProbeSender::open(const std::string& local, const std::strin
   check(::connect(fd->get(), target->get(), target->length), fmt::format("sending from {} to {}", local, peer));
   std::uint32_t session = 0;
   check(::getrandom(&session, sizeof session, 0), "drawing a probe session's number");
-  return ProbeSender{std::move(*fd), session};
+  return ProbeSender{std::move(*fd), session, token};
 }
 
 bool ProbeSender::send() {
   const auto now = static_cast<std::uint64_t>(to_ns(raw_time()));
-  const auto bytes = encode_probe({.session = session_, .sequence = sent(), .sender_time = now});
+  const auto bytes = encode_probe({.session = session_, .sequence = sent(), .sender_time = now, .token = token_});
   sent_at_.push_back(now);
   return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
 }
@@ -98,7 +102,7 @@ void ProbeSender::receive() {
     }
     const auto packet = decode_probe({buffer.data(), static_cast<std::size_t>(n)});
     if (!packet || packet->direction != ProbeDirection::back || packet->session != session_ ||
-        packet->sequence >= sent())
+        packet->sequence >= sent() || packet->token != token_)
       continue;
     auto& at = sent_at_[packet->sequence];
     if (at == 0) continue;  // a duplicate
@@ -114,7 +118,8 @@ Result<ProbeEcho> ProbeEcho::open(const std::string& local, std::uint16_t port) 
   return ProbeEcho{std::move(*fd), taken};
 }
 
-int ProbeEcho::answer(int limit) {
+template <typename Admits>
+int ProbeEcho::answer_if(Admits admits, int limit) {
   int answered = 0;
   std::array<char, kProbeSize + 1> buffer;
   for (int i = 0; i < limit; ++i) {
@@ -126,7 +131,7 @@ int ProbeEcho::answer(int limit) {
       return answered;
     }
     auto packet = decode_probe({buffer.data(), static_cast<std::size_t>(n)});
-    if (!packet || packet->direction != ProbeDirection::forward) continue;
+    if (!packet || packet->direction != ProbeDirection::forward || !admits(packet->token)) continue;
     packet->direction = ProbeDirection::back;
     const auto reply = encode_probe(*packet);
     if (::sendto(fd_.get(), reply.data(), reply.size(), MSG_NOSIGNAL, from.get(), from.length) ==
@@ -134,6 +139,20 @@ int ProbeEcho::answer(int limit) {
       ++answered;
   }
   return answered;
+}
+
+int ProbeEcho::answer(int limit) {
+  return answer_if([](const Token&) { return true; }, limit);
+}
+
+int ProbeEcho::answer(std::span<const Token> admitted, int limit) {
+  return answer_if(
+      [&](const Token& token) {
+        return std::any_of(admitted.begin(), admitted.end(), [&](const Token& one) {
+          return is_token({token.data(), token.size()}, one);
+        });
+      },
+      limit);
 }
 
 }  // namespace longhaul::observe

@@ -14,6 +14,7 @@
 
 #include "common/fd.hh"
 #include "common/result.hh"
+#include "common/token.hh"
 #include "common/well_known.hh"
 
 namespace longhaul::observe {
@@ -31,6 +32,7 @@ inline constexpr std::size_t direction = 5;
 inline constexpr std::size_t session = 8;
 inline constexpr std::size_t sequence = 12;
 inline constexpr std::size_t sender_time = 16;
+inline constexpr std::size_t token = 24;
 }  // namespace probe_offset
 
 enum class ProbeDirection : std::uint8_t { forward = 0, back = 1 };
@@ -40,6 +42,7 @@ struct ProbePacket {
   std::uint32_t session = 0;      ///< of one ProbeSender, random
   std::uint32_t sequence = 0;     ///< from 0
   std::uint64_t sender_time = 0;  ///< CLOCK_MONOTONIC_RAW ns at the sender; means nothing elsewhere
+  Token token{};                  ///< that the echo wants to see; it sends it back
   bool operator==(const ProbePacket&) const = default;
 };
 
@@ -53,7 +56,7 @@ class ProbeSender {
   /// `local` and `peer` are numeric IPv4 or IPv6 addresses; the socket is bound to `local` so that the probes take that
   /// attachment's way. Refuses what is no address; throws std::system_error when the kernel refuses the socket.
   static Result<ProbeSender> open(const std::string& local, const std::string& peer,
-                                  std::uint16_t peer_port = kProbePort);
+                                  std::uint16_t peer_port = kProbePort, const Token& token = {});
 
   /// Sends the next probe. False when the kernel refused it for now (full buffer, peer's port unreachable): the probe
   /// counts as sent and lost.
@@ -70,9 +73,11 @@ class ProbeSender {
   bool all_returned() const { return round_trips_.size() == sent_at_.size(); }
 
  private:
-  ProbeSender(OwnFd fd, std::uint32_t session) : fd_(std::move(fd)), session_(session) {}
+  ProbeSender(OwnFd fd, std::uint32_t session, const Token& token)
+      : fd_(std::move(fd)), session_(session), token_(token) {}
   OwnFd fd_;
   std::uint32_t session_;
+  Token token_;
   std::vector<std::uint64_t> sent_at_;  ///< by sequence; 0: its echo has been counted
   std::vector<std::int64_t> round_trips_;
 };
@@ -85,12 +90,16 @@ class ProbeEcho {
 
   /// Answers what has come, at most `limit` datagrams; returns how many were answered. Never blocks.
   int answer(int limit = 64);
+  /// Only what carries one of these tokens: no answer else, not even a refusal.
+  int answer(std::span<const Token> admitted, int limit = 64);
 
   int fd() const { return fd_.get(); }
   std::uint16_t port() const { return port_; }
 
  private:
   ProbeEcho(OwnFd fd, std::uint16_t port) : fd_(std::move(fd)), port_(port) {}
+  template <typename Admits>
+  int answer_if(Admits admits, int limit);
   OwnFd fd_;
   std::uint16_t port_;
 };

@@ -19,12 +19,11 @@ class KeptDialer::View : public NodeControl {
   Awaitable<Result<agents::RunEvent>> next_event(std::string run_id, Nanoseconds timeout) override {
     return kept_.control->next_event(std::move(run_id), timeout);
   }
-  Awaitable<Result<void>> probe_echo(std::string address, bool on) override {
-    return kept_.control->probe_echo(std::move(address), on);
+  Awaitable<Result<void>> probe_echo(agents::EchoRequest request) override {
+    return kept_.control->probe_echo(std::move(request));
   }
-  Awaitable<Result<agents::ProbeResult>> probe(std::string local, std::string peer, std::int64_t count,
-                                               Nanoseconds interval, Nanoseconds timeout) override {
-    return kept_.control->probe(std::move(local), std::move(peer), count, interval, timeout);
+  Awaitable<Result<agents::ProbeResult>> probe(agents::ProbeRequest request) override {
+    return kept_.control->probe(std::move(request));
   }
   Awaitable<Result<degen::Reply>> degen(degen::Request request) override {
     return kept_.control->degen(std::move(request));

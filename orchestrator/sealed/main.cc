@@ -118,6 +118,7 @@ Awaitable<Result<Baseline>> make_runs(Work work, Testbed testbed, Dialer& dialer
                  .short_windows = true,
                  .padding = work.variation.padding,
                  .payload = work.variation.payload,
+                 .token_seed = work.variation.seed,
                  .baseline = std::move(baseline)}};
   if (auto made = co_await driver.run(); !made) co_return tl::unexpected(made.error());
   co_return driver.baseline();

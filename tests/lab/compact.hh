@@ -24,7 +24,8 @@ class CompactLab : public ::testing::Test {
   }
   static Outcome by_hand(const std::string& workload, const std::string& provider, const std::string& options) {
     const std::string s = provider == "rxe" ? "" : "_SIW";
-    return lab().on("client", "taskset 2 longhaul-bench " + workload + " --listen --once --bind $LONGHAUL_PEER" + s +
+    return lab().on("client", "export LONGHAUL_TOKEN=compact\ntaskset 2 longhaul-bench " + workload +
+                                  " --listen --once --bind $LONGHAUL_PEER" + s +
                                   " >/dev/null 2>/tmp/server.log & p=$!\n" +
                                   wait_until("ss -Hltn 'sport = :7470' | grep -q .") + "taskset 1 longhaul-bench " +
                                   workload + " --connect $LONGHAUL_PEER" + s + " --bind $LONGHAUL_ADDR" + s +

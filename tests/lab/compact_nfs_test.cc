@@ -83,8 +83,9 @@ TEST_F(Nfs, NothingIsLeftBehind) {
   // A client that is killed, then a server; the next run is served.
   const std::string ask =
       "taskset 1 longhaul-bench nfs --connect $LONGHAUL_PEER --bind $LONGHAUL_ADDR --transport rdma --duration ";
-  const std::string listen = "taskset 2 longhaul-bench nfs --listen --bind $LONGHAUL_PEER >/dev/null 2>&1 & s=$!\n" +
-                             wait_until("ss -Hltn 'sport = :7470' | grep -q .");
+  const std::string listen =
+      "taskset 2 longhaul-bench nfs --listen --open --bind $LONGHAUL_PEER >/dev/null 2>&1 & s=$!\n" +
+      wait_until("ss -Hltn 'sport = :7470' | grep -q .");
   const auto outcome = lab().on(
       "client", listen + ask + "60s >/dev/null 2>&1 & c=$!\nsleep 4\nkill -9 $c\nwait $c\n" + ask +
                     "200ms >/dev/null || exit 3\n" + ask +

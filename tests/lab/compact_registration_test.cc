@@ -132,7 +132,7 @@ TEST_F(Registration, StreamsRegisterEachMessage) {
 // The cache is allowed more than the process may lock: it gives up regions until there is room.
 TEST_F(Registration, WithinTheLimitOfLockedMemoryTheCacheMakesRoom) {
   const std::string both =
-      "taskset 2 longhaul-bench rendezvous --listen --once --bind $LONGHAUL_PEER >/dev/null 2>/tmp/server.log & "
+      "taskset 2 longhaul-bench rendezvous --listen --open --once --bind $LONGHAUL_PEER >/dev/null 2>/tmp/server.log & "
       "p=$!\n" +
       wait_until("ss -Hltn 'sport = :7470' | grep -q .");
   const std::string client =

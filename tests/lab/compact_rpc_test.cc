@@ -20,7 +20,7 @@ class Rpc : public CompactLab {
     return outcome.code == 0 ? json::parse(outcome.out) : json::value{};
   }
   static std::string server() {
-    return "taskset 2 longhaul-bench rpc --listen --bind $LONGHAUL_PEER >/dev/null 2>/tmp/server.log & p=$!\n" +
+    return "taskset 2 longhaul-bench rpc --listen --open --bind $LONGHAUL_PEER >/dev/null 2>/tmp/server.log & p=$!\n" +
            wait_until("ss -Hltn 'sport = :7470' | grep -q .");
   }
   static std::string client(const std::string& options) {

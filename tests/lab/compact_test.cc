@@ -335,14 +335,14 @@ TEST_F(CompactLab, DegenDoesWithThreeCapabilities) {
 }
 
 TEST_F(CompactLab, MemoryThatCannotBeRegisteredIsSaidAtBothEnds) {
-  const auto result =
-      lab().on("client",
-               "taskset 2 longhaul-bench throughput --listen --once --bind $LONGHAUL_PEER >/dev/null 2>/tmp/server.log "
-               "& p=$!\n" +
-                   wait_until("ss -Hltn 'sport = :7470' | grep -q .") +
-                   "ulimit -l 64; setpriv --reuid 1000 --regid 1000 --clear-groups taskset 1 longhaul-bench throughput "
-                   "--connect $LONGHAUL_PEER --bind $LONGHAUL_ADDR --transport rdma --size 4MiB; e=$?; wait $p; "
-                   "cat /tmp/server.log; exit $e");
+  const auto result = lab().on(
+      "client",
+      "taskset 2 longhaul-bench throughput --listen --open --once --bind $LONGHAUL_PEER >/dev/null 2>/tmp/server.log "
+      "& p=$!\n" +
+          wait_until("ss -Hltn 'sport = :7470' | grep -q .") +
+          "ulimit -l 64; setpriv --reuid 1000 --regid 1000 --clear-groups taskset 1 longhaul-bench throughput "
+          "--connect $LONGHAUL_PEER --bind $LONGHAUL_ADDR --transport rdma --size 4MiB; e=$?; wait $p; "
+          "cat /tmp/server.log; exit $e");
   EXPECT_EQ(result.code, 1);
   EXPECT_NE(result.err.find("ulimit -l"), std::string::npos) << result.err;
   EXPECT_NE(result.out.find("ulimit -l"), std::string::npos) << result.out;  // the server was told why
@@ -363,7 +363,8 @@ TEST_F(CompactLab, AServerServesOnWhenItsFortyClientsDie) {
   for (const std::string transport : {"tcp", "rdma"}) {
     const auto result = lab().on(
         "client",
-        "taskset 2 longhaul-bench cpu_load --listen --bind $LONGHAUL_PEER >/tmp/server.out 2>/tmp/server.log & p=$!\n" +
+        "taskset 2 longhaul-bench cpu_load --listen --open --bind $LONGHAUL_PEER >/tmp/server.out 2>/tmp/server.log & "
+        "p=$!\n" +
             wait_until("ss -Hltn 'sport = :7470' | grep -q .") +
             "bench='taskset 1 longhaul-bench cpu_load --connect '$LONGHAUL_PEER' --bind '$LONGHAUL_ADDR' --transport " +
             transport +
@@ -381,7 +382,7 @@ TEST_F(CompactLab, AClockThatIsSetSpoilsOneWayFiguresOnly) {
   const auto during = [&](const std::string& workload) {
     return lab().on(
         "client", "taskset 2 longhaul-bench " + workload +
-                      " --listen --once --bind $LONGHAUL_PEER >/dev/null 2>&1 & p=$!\n" +
+                      " --listen --open --once --bind $LONGHAUL_PEER >/dev/null 2>&1 & p=$!\n" +
                       wait_until("ss -Hltn 'sport = :7470' | grep -q .") +
                       "(sleep 3; date -s @$(($(date +%s) + 100)) >/dev/null) &\ntaskset 1 longhaul-bench " + workload +
                       " --connect $LONGHAUL_PEER --bind $LONGHAUL_ADDR --transport tcp --duration 6s --json; e=$?\n"

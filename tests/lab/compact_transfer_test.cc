@@ -23,7 +23,8 @@ class Transfer : public CompactLab {
   }
   static constexpr const char* kBench = "longhaul-bench transfer ";
   static std::string server() {
-    return "taskset 2 longhaul-bench transfer --listen --bind $LONGHAUL_PEER >/dev/null 2>/tmp/server.log & p=$!\n" +
+    return "taskset 2 longhaul-bench transfer --listen --open --bind $LONGHAUL_PEER >/dev/null 2>/tmp/server.log & "
+           "p=$!\n" +
            wait_until("ss -Hltn 'sport = :7470' | grep -q .");
   }
   static std::string client(const std::string& options) {

@@ -18,6 +18,10 @@ std::string_view view(const std::array<char, kProbeSize>& bytes) {
   return {bytes.data(), bytes.size()};
 }
 
+std::string text(const Token& token) {
+  return {token.data(), token.size()};
+}
+
 bool wait_readable(int fd, int milliseconds = 2000) {
   pollfd p{.fd = fd, .events = POLLIN, .revents = 0};
   return ::poll(&p, 1, milliseconds) == 1;
@@ -28,14 +32,16 @@ TEST(ProbePacket, GoldenBytes) {
   const auto bytes = encode_probe({.direction = ProbeDirection::back,
                                    .session = 0x01020304,
                                    .sequence = 0xa0b0c0d0,
-                                   .sender_time = 0x1122334455667788});
+                                   .sender_time = 0x1122334455667788,
+                                   .token = token_of("a word")});
   const std::string expected = std::string("LHPB\x01\x01\0\0", 8) + "\x01\x02\x03\x04" + "\xa0\xb0\xc0\xd0" +
-                               "\x11\x22\x33\x44\x55\x66\x77\x88" + std::string(40, '\0');
+                               "\x11\x22\x33\x44\x55\x66\x77\x88" + text(token_of("a word")) + std::string(8, '\0');
   EXPECT_EQ(view(bytes), expected);
 }
 
 TEST(ProbePacket, ReadsBackWhatItWrote) {
-  const ProbePacket packet{.session = 0xffffffff, .sequence = 7, .sender_time = ~std::uint64_t{0}};
+  const ProbePacket packet{
+      .session = 0xffffffff, .sequence = 7, .sender_time = ~std::uint64_t{0}, .token = token_of("x")};
   EXPECT_EQ(decode_probe(view(encode_probe(packet))), packet);
 }
 
@@ -82,6 +88,23 @@ TEST_P(Probes, GoRoundAndAreTimed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Loopback, Probes, ::testing::Values("127.0.0.1", "::1"));
+
+TEST(ProbeEcho, AnswersOnlyThoseThatHaveAToken) {
+  auto echo = ProbeEcho::open("127.0.0.1", 0);
+  ASSERT_TRUE(echo);
+  const std::array admitted{token_of("one"), token_of("two")};
+  for (const auto* word : {"one", "two", "three", ""}) {
+    auto sender = ProbeSender::open("127.0.0.1", "127.0.0.1", echo->port(), token_of(word));
+    ASSERT_TRUE(sender);
+    ASSERT_TRUE(sender->send());
+    ASSERT_TRUE(wait_readable(echo->fd()));
+    const bool has = std::string_view{word} == "one" || std::string_view{word} == "two";
+    EXPECT_EQ(echo->answer(admitted), has ? 1 : 0) << word;
+    EXPECT_EQ(wait_readable(sender->fd(), has ? 2000 : 0), has) << word;
+    sender->receive();
+    EXPECT_EQ(sender->all_returned(), has) << word;
+  }
+}
 
 TEST(ProbeSender, CountsADoubledEchoOnce) {
   auto echo = ProbeEcho::open("127.0.0.1", 0);

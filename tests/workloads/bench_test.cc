@@ -88,6 +88,44 @@ TEST(Bench, WrongOptionsAreNamed) {
   check("latency --connect 127.0.0.1 --transport tcp --min-samples 0", "--min-samples");
 }
 
+// Nothing is served before somebody has said to whom.
+TEST(Bench, AServerThatOthersReachAsksForATokenOrIsOpen) {
+  const auto refused = bench("probe --listen --bind 0.0.0.0");
+  EXPECT_EQ(refused.exit.code, 2) << refused.out;
+  EXPECT_THAT(refused.out, HasSubstr("0.0.0.0 can be reached by others: give both ends --token WORD"));
+  const auto both = bench("latency --listen --open --token x");
+  EXPECT_EQ(both.exit.code, 2);
+  EXPECT_THAT(both.out, HasSubstr("--open"));
+  EXPECT_EQ(bench("latency --connect 127.0.0.1 --transport tcp --open").exit.code, 2);
+}
+
+TEST(Bench, BothEndsNeedTheSameToken) {
+  const auto client = [](const std::string& port, const std::string& more) {
+    return bench("latency --connect 127.0.0.1:" + port + " --transport tcp --duration 20ms --warmup 1ms " + more);
+  };
+  Supervised supervised{{"--token", "one word"}};
+  const auto port = supervised.port();
+  for (const std::string wrong : {"", "--token another"}) {
+    const auto refused = client(port, wrong);
+    EXPECT_EQ(refused.exit.code, 1) << refused.out;
+    EXPECT_THAT(refused.out, HasSubstr("does it want a --token"));
+  }
+  const auto served = client(port, "--token 'one word'");
+  EXPECT_TRUE(served.exit.ok()) << served.out;
+  EXPECT_TRUE(supervised.server->wait(std::chrono::seconds{5}));
+}
+
+TEST(Bench, ATokenMayComeByTheEnvironment) {
+  ::setenv("LONGHAUL_TOKEN", "one word", 1);
+  Supervised supervised;
+  const auto client = "latency --connect 127.0.0.1:" + supervised.port() + " --transport tcp --duration 20ms";
+  const auto overruled = bench(client + " --token another");
+  EXPECT_EQ(overruled.exit.code, 1) << overruled.out;
+  const auto served = bench(client);
+  EXPECT_TRUE(served.exit.ok()) << served.out;
+  ::unsetenv("LONGHAUL_TOKEN");
+}
+
 TEST(Bench, WhatRunsAloneHasNoOtherEnd) {
   const auto help = bench("simulation --help");
   EXPECT_TRUE(help.exit.ok());

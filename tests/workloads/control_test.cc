@@ -77,13 +77,14 @@ TEST(ControlChannel, AHugeFrameIsRefusedByItsHeader) {
   EXPECT_FALSE(channel.next());
 }
 
-TEST(Preamble, IsSixteenBytes) {
-  const Preamble preamble{true, 258, 0x0102030405060708};
+TEST(Preamble, IsATokenAndSixteenBytes) {
+  const auto token = token_of("a word");
+  const Preamble preamble{true, 258, 0x0102030405060708, token};
   const auto bytes = encode(preamble);
-  EXPECT_EQ(bytes, std::string("LHDT\1\2\3\4\5\6\7\x8\1\2\0\0", 16));
+  EXPECT_EQ(bytes, std::string(token.data(), token.size()) + std::string("LHDT\1\2\3\4\5\6\7\x8\1\2\0\0", 16));
   EXPECT_EQ(decode_preamble(bytes), preamble);
   EXPECT_EQ(decode_preamble(encode(Preamble{false, 0, 7})), (Preamble{false, 0, 7}));
-  EXPECT_FALSE(decode_preamble("GET / HTTP/1.0\r\n"));
+  EXPECT_FALSE(decode_preamble("GET / HTTP/1.0\r\nHost: a host with a longer name\r\n"));
   EXPECT_FALSE(decode_preamble(bytes.substr(1)));
 }
 

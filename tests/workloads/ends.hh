@@ -83,11 +83,15 @@ inline Parameters quick(Parameters more = {}) {
   return more;
 }
 
+/// Of the servers below, and of their clients.
+inline const Token kToken = token_of("a word for tests");
+
 inline ClientOptions towards(std::uint16_t port, Parameters parameters, std::string transport = "tcp") {
   ClientOptions options;
   options.server = {"127.0.0.1", port};
   options.transport = std::move(transport);
   options.parameters = std::move(parameters);
+  options.token = kToken;
   return options;
 }
 
@@ -98,7 +102,8 @@ inline Attempt<ClientResult> run_latency(const ClientOptions& options, Events& e
 /// Serves clients on a loopback port until it goes.
 class ServerThread {
  public:
-  ServerThread() : server_(Server::open({"127.0.0.1", 0, ""}, runners())), thread_([this] { loop(); }) {}
+  explicit ServerThread(Admission admission = {.token = kToken})
+      : server_(Server::open({"127.0.0.1", 0, "", admission}, runners())), thread_([this] { loop(); }) {}
   ~ServerThread() { end(); }
   std::uint16_t port() const { return server_->port(); }
   void interrupt() const { stop_.press(); }

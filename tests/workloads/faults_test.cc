@@ -55,7 +55,7 @@ class FalseServer {
   std::uint16_t port() const { return port_; }
 
  private:
-  ClientListener listener_;
+  ClientListener listener_;  // serves anyone
   std::uint16_t port_;
   std::thread thread_;
 };
@@ -145,7 +145,7 @@ TEST_P(Faults, AServerSurvivesAClientThatVanishes) {
     std::vector<OwnFd> fds;
     for (const bool data : {false, true}) {
       fds.push_back(dial(server.port()));
-      write_fully(fds.back().get(), encode(Preamble{data, 0, 77}), soon(), "introduce");
+      write_fully(fds.back().get(), encode(Preamble{data, 0, 77, kToken}), soon(), "introduce");
     }
     ControlChannel control{std::move(fds[0])};
     ControlMessage hello;
@@ -184,9 +184,9 @@ TEST(ClientListener, StrangersHoldNobodyUp) {
   ServerThread server;
   std::vector<OwnFd> strangers;
   for (int i = 0; i < 5; ++i) strangers.push_back(dial(server.port()));
-  write_fully(strangers[0].get(), "GET / HTTP/1.1\r\nHost: x\r\n\r\n", soon(), "talk nonsense");
+  write_fully(strangers[0].get(), "GET / HTTP/1.1\r\nHost: a host with a long name\r\n\r\n", soon(), "talk nonsense");
   write_fully(strangers[1].get(), "LH", soon(), "begin and stop");
-  write_fully(strangers[2].get(), encode(Preamble{true, 0, 1}), soon(), "be another session's");
+  write_fully(strangers[2].get(), encode(Preamble{true, 0, 1, kToken}), soon(), "be another session's");
   Events events;
   const auto result = run_latency(towards(server.port(), quick()), events);
   EXPECT_TRUE(result) << result.error().message;
@@ -198,7 +198,7 @@ TEST(Hello, OfAnotherVersionOrWorkloadIsRefusedWithWords) {
   ServerThread server;
   const auto say = [&](const std::string& json) {
     auto fd = dial(server.port());
-    write_fully(fd.get(), encode(Preamble{false, 0, 5}) + encode_frame(json), soon(), "say hello");
+    write_fully(fd.get(), encode(Preamble{false, 0, 5, kToken}) + encode_frame(json), soon(), "say hello");
     ControlChannel control{std::move(fd)};
     auto answer = control.receive(soon(), "its answer");
     EXPECT_TRUE(answer);

@@ -8,18 +8,21 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <sstream>
 
 #include "common/command_line.hh"
 #include "common/log.hh"
+#include "common/printable.hh"
 #include "common/version.hh"
 #include "observe/probe.hh"
 #include "workloads/bench/options.hh"
 #include "workloads/bench/print.hh"
 #include "workloads/bench/probe.hh"
 #include "workloads/bench/simulate.hh"
+#include "workloads/harness/admission.hh"
 #include "workloads/harness/client.hh"
 #include "workloads/harness/runner.hh"
 #include "workloads/harness/server.hh"
@@ -32,10 +35,11 @@ namespace {
 
 constexpr const char* kExamples = R"(
 Examples:
-  server:  longhaul-bench latency --listen
-  client:  longhaul-bench latency --connect 10.20.0.1 --transport tcp
-           longhaul-bench latency --connect 10.20.0.1 --transport rdma --device rxe0 --op send --size 1KiB
-  The client tells the server everything: its options need not be repeated there.
+  server:  longhaul-bench latency --listen --token WORD
+  client:  longhaul-bench latency --connect 10.20.0.1 --token WORD --transport tcp
+           longhaul-bench latency --connect 10.20.0.1 --token WORD --transport rdma --device rxe0 --op send --size 1KiB
+  The client tells the server everything else: its options need not be repeated there.
+  Without a token a server listens for its own machine only; with --open anyone is served.
 )";
 constexpr const char* kExitCodes =
     "Exit codes: 0 good, 1 failed (also: unsupported here), 2 wrong options, 130 interrupted.";
@@ -58,6 +62,8 @@ struct Ends {
   std::string device;
   std::string transport;
   std::uint16_t port = kDefaultPort;
+  std::string token;
+  bool open = false;
   bool once = false;
   bool under_test = false;
   bool json = false;
@@ -68,6 +74,12 @@ struct Ends {
                                       "be the client of this server; -: of the one that a line of standard input names")
                            ->type_name("HOST[:PORT]|-");
     listening->excludes(connecting);
+    auto* secret = app.add_option("--token", token, "a word that both ends are given: the server serves nobody else")
+                       ->type_name("WORD")
+                       ->envname(kTokenVariable);
+    app.add_flag("--open", open, "serve anyone who reaches this address, without a token (server)")
+        ->needs(listening)
+        ->excludes(secret);
     add_bind_to(app);
     add_json_to(app);
   }
@@ -88,7 +100,7 @@ struct Ends {
 int finish(const RunFailure& failure, bool json) {
   if (json) fmt::print("{}\n", error_document(failure));
   fmt::print(stderr, "longhaul-bench: {}{}\n", failure.status == Status::unsupported ? "unsupported: " : "",
-             failure.message);
+             printable(failure.message));
   return static_cast<int>(failure.exit_code);
 }
 
@@ -99,7 +111,8 @@ int refuse_usage(const std::string& message, const Ends& ends, Events& events) {
 
 int run_server(const Ends& ends, Events& events, int stop) {
   if (ends.under_test) rpc_attack::allow();
-  auto server = Server::open({ends.bind, ends.port, ends.device}, runners());
+  const auto admission = admission_of(ends.token, ends.open);
+  auto server = Server::open({ends.bind, ends.port, ends.device, admission}, runners());
   if (!server) {
     events.emit(BenchEventKind::failed, server.error().message);
     return finish(server.error(), ends.json);
@@ -109,7 +122,7 @@ int run_server(const Ends& ends, Events& events, int stop) {
   ready.port = server->port();
   events.emit(std::move(ready));
   if (!events && !ends.json) {
-    fmt::print("longhaul-bench: serving at {}; end with Ctrl-C\n", server->address());
+    fmt::print("longhaul-bench: serving at {}{}; end with Ctrl-C\n", server->address(), describe(admission));
     std::fflush(stdout);
   }
   // A supervisor starts one process for one run.
@@ -118,7 +131,7 @@ int run_server(const Ends& ends, Events& events, int stop) {
     const auto served = server->serve_one(events, stop);
     if (!served) {
       if (once) return finish(served.error(), ends.json);
-      fmt::print(stderr, "longhaul-bench: a client was not served: {}\n", served.error().message);
+      fmt::print(stderr, "longhaul-bench: a client was not served: {}\n", printable(served.error().message));
     } else if (ends.json) {
       fmt::print("{}\n", to_json(served->record));
     } else if (!events) {
@@ -177,7 +190,13 @@ int run_client(const WorkloadSpec& spec, const Ends& ends, Parameters parameters
   if (ends.transport.empty())
     return refuse_usage(fmt::format("--transport is missing: give one of {}", fmt::join(spec.transports, ", ")), ends,
                         events);
-  ClientOptions options{server->at, ends.transport, ends.bind, ends.device, std::move(parameters), server->clock};
+  ClientOptions options{.server = server->at,
+                        .transport = ends.transport,
+                        .bind = ends.bind,
+                        .device = ends.device,
+                        .parameters = std::move(parameters),
+                        .clock = server->clock,
+                        .token = token_of(ends.token)};
   const auto result = workloads::run_client(options, spec, *find_runner(spec.name), events, stop);
   if (!result) return finish(result.error(), ends.json);
   if (ends.json) {
@@ -254,8 +273,8 @@ struct ProbeCommand {
   void add_to(CLI::App& parent) {
     app = parent.add_subcommand("probe", "UDP probes to and fro: the round trip that the path really has");
     app->footer(
-        "\nExamples:\n  longhaul-bench probe --listen --bind 10.20.0.1\n  longhaul-bench probe --connect 10.20.0.1 "
-        "--count 1000 --interval 1ms");
+        "\nExamples:\n  longhaul-bench probe --listen --bind 10.20.0.1 --token WORD\n  longhaul-bench probe --connect "
+        "10.20.0.1 --token WORD --count 1000 --interval 1ms");
     ends.add_to(*app);
     app->add_option("--port", port, "where to answer")->type_name("N")->capture_default_str();
     app->add_option("--count", options.count, "probes to send")->type_name("N")->capture_default_str();
@@ -265,8 +284,9 @@ struct ProbeCommand {
   int run(int stop) {
     options.bind = ends.bind;
     options.json = ends.json;
+    options.token = token_of(ends.token);
     const auto result = [&]() -> Attempt<void> {
-      if (ends.listen) return probe_listen(ends.bind, port, stop);
+      if (ends.listen) return probe_listen(ends.bind, port, admission_of(ends.token, ends.open), stop);
       if (ends.connect.empty()) return wrong_input("which end is this? give --listen, or --connect HOST");
       auto peer = parse_host_port(ends.connect);
       if (!peer) return failed_by(peer.error());
@@ -292,6 +312,7 @@ int run(int argc, char** argv) {
   SimulateCommand simulate;
   simulate.add_to(app);
   if (const auto code = parse_command_line(app, argc, argv)) return *code;
+  ::unsetenv(kTokenVariable);  // the tools of others that are started here need not know it
 
   auto events = Events::from_environment();
   if (!events) return finish({Status::failed, events.error().message, events.error().exit_code}, false);

@@ -4,6 +4,8 @@
 #include <poll.h>
 
 #include <cstdio>
+#include <optional>
+#include <span>
 
 #include "model/histogram.hh"
 #include "observe/probe.hh"
@@ -25,14 +27,26 @@ std::string source_towards(const SocketAddress& peer) {
 
 }  // namespace
 
-Attempt<void> probe_listen(const std::string& bind, std::uint16_t port, int stop) {
-  auto echo = observe::ProbeEcho::open(bind.empty() ? "0.0.0.0" : bind, port);
+Attempt<void> probe_listen(const std::string& bind, std::uint16_t port, const Admission& admission, int stop) {
+  std::optional<SocketAddress> wanted;
+  if (!bind.empty()) {
+    const auto named = parse_address(bind, port);
+    if (!named) return failed_by(named.error());
+    wanted = *named;
+  }
+  const auto address = listening_at(wanted, port, admission);
+  if (!address) return tl::unexpected(address.error());
+  auto echo = observe::ProbeEcho::open(address->host(), port);
   if (!echo) return failed_by(echo.error());
-  fmt::print("probe: answering at {} port {}\n", bind.empty() ? "every IPv4 address" : bind, echo->port());
+  fmt::print("probe: answering at {} port {}{}\n", address->host(), echo->port(), describe(admission));
   std::fflush(stdout);
   for (;;) {
     wait_for(echo->fd(), POLLIN, Patience::of(1s, stop));
-    echo->answer();
+    if (admission.token) {
+      echo->answer(std::span{&*admission.token, 1});
+    } else {
+      echo->answer();
+    }
   }
 }
 
@@ -40,7 +54,7 @@ Attempt<void> probe_connect(const HostPort& peer, const ProbeOptions& options, i
   const auto address = resolve(peer.host, peer.port);
   if (!address) return failed_by(address.error());
   const auto source = options.bind.empty() ? source_towards(*address) : options.bind;
-  auto sender = observe::ProbeSender::open(source, address->host(), peer.port);
+  auto sender = observe::ProbeSender::open(source, address->host(), peer.port, options.token);
   if (!sender) return failed_by(sender.error());
   auto next = observe::raw_time();
   for (std::uint32_t i = 0; i < options.count; ++i) {
@@ -66,7 +80,9 @@ Attempt<void> probe_connect(const HostPort& peer, const ProbeOptions& options, i
                us(histogram.quantile(0.5)), us(histogram.quantile(0.99)), us(static_cast<double>(histogram.max())));
   }
   if (histogram.count() == 0)
-    return failed("no probe came back: does `longhaul-bench probe --listen` run at {}?", address->text());
+    return failed(
+        "no probe came back: does `longhaul-bench probe --listen` run at {}, with the same --token or --open?",
+        address->text());
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "workloads/harness/client.hh"
 
 #include <fmt/ranges.h>
+#include <poll.h>
 #include <sys/random.h>
 
 #include <optional>
@@ -31,7 +32,7 @@ struct Dialled {
 
 // All connections are begun before any is awaited, so that the path is crossed as often as for one.
 Result<Dialled> dial(const SocketAddress& server, const std::optional<SocketAddress>& source, std::size_t lanes,
-                     std::uint64_t session, const Patience& patience) {
+                     std::uint64_t session, const Token& token, const Patience& patience) {
   std::vector<OwnFd> fds;
   for (std::size_t i = 0; i <= lanes; ++i) {
     auto fd = start_dial(server, source);
@@ -40,7 +41,7 @@ Result<Dialled> dial(const SocketAddress& server, const std::optional<SocketAddr
   }
   for (std::size_t i = 0; i < fds.size(); ++i) {
     if (auto done = finish_dial(fds[i].get(), server, patience); !done) return tl::unexpected(done.error());
-    const Preamble preamble{i > 0, static_cast<std::uint16_t>(i > 0 ? i - 1 : 0), session};
+    const Preamble preamble{i > 0, static_cast<std::uint16_t>(i > 0 ? i - 1 : 0), session, token};
     write_fully(fds[i].get(), encode(preamble), patience, "introduce a connection to " + server.text());
   }
   keep_alive(fds.front().get());
@@ -64,6 +65,26 @@ void give_up(ControlChannel& control, const std::string& reason) {
   } catch (const std::system_error& error) {
     log::debug("could not tell the peer: {}", error.what());
   }
+}
+
+bool hung_up(int fd) {
+  pollfd ends{fd, POLLRDHUP, 0};
+  return ::poll(&ends, 1, 0) > 0 && ends.revents != 0;
+}
+
+Attempt<ControlMessage> ask(ControlChannel& control, const ControlMessage& hello, const Patience& patience) {
+  std::string trouble;
+  try {
+    control.send(hello, patience);
+    auto answer = control.receive(patience, "the server's answer (is it serving another client?)");
+    if (answer) return std::move(*answer);
+    trouble = answer.error().message;
+  } catch (const std::system_error& error) {
+    trouble = error.what();
+  }
+  // A server closes connections that have not its token, without a word.
+  if (hung_up(control.fd())) trouble += ": does it want a --token, another one, or is it of another version?";
+  return failed("{}", trouble);
 }
 
 class Client {
@@ -98,7 +119,7 @@ Attempt<ClientResult> Client::run() {
 
   const auto patience = Patience::of(kSetUp, stop_);
   const auto session_number = random_session();
-  auto dialled = dial(*server, *source, transport->sockets(*plan), session_number, patience);
+  auto dialled = dial(*server, *source, transport->sockets(*plan), session_number, options_.token, patience);
   if (!dialled) return failed_by(dialled.error());
   auto& control = dialled->control;
   const auto asked = *parameters;
@@ -114,9 +135,8 @@ Attempt<ClientResult> Client::run() {
   hello.workload = spec_.name;
   hello.transport = options_.transport;
   hello.parameters = *parameters;
-  control.send(hello, patience);
-  const auto answer = control.receive(patience, "the server's answer (is it serving another client?)");
-  if (!answer) return failed_by(answer.error());
+  const auto answer = ask(control, hello, patience);
+  if (!answer) return tl::unexpected(answer.error());
   if (answer->kind != ControlKind::accepted)
     return tl::unexpected(RunFailure{answer->status.value_or(Status::failed),
                                      "server: " + answer->message.value_or("no reason given"), ExitCode::failure});

@@ -18,6 +18,7 @@ struct ClientOptions {
   std::string device;     ///< of the transport; empty: whichever serves the source
   Parameters parameters;
   std::optional<PeerClock> clock = {};  ///< the server's, where somebody found it off the path
+  Token token{};                        ///< of the server; all zero: none was given
 };
 
 struct ClientResult {

@@ -29,7 +29,8 @@ std::uint64_t take(std::string_view bytes) {
 }  // namespace
 
 std::string encode(const Preamble& preamble) {
-  std::string bytes{preamble.data ? kDataMagic : kControlMagic};
+  std::string bytes{preamble.token.data(), preamble.token.size()};
+  bytes += preamble.data ? kDataMagic : kControlMagic;
   put(bytes, preamble.session, 8);
   put(bytes, preamble.lane, 2);
   put(bytes, 0, 2);
@@ -38,9 +39,14 @@ std::string encode(const Preamble& preamble) {
 
 std::optional<Preamble> decode_preamble(std::string_view bytes) {
   if (bytes.size() != kPreambleSize) return std::nullopt;
-  const bool data = bytes.starts_with(kDataMagic);
-  if (!data && !bytes.starts_with(kControlMagic)) return std::nullopt;
-  return Preamble{data, static_cast<std::uint16_t>(take(bytes.substr(12, 2))), take(bytes.substr(4, 8))};
+  Preamble preamble;
+  bytes.copy(preamble.token.data(), kTokenSize);
+  bytes.remove_prefix(kTokenSize);
+  preamble.data = bytes.starts_with(kDataMagic);
+  if (!preamble.data && !bytes.starts_with(kControlMagic)) return std::nullopt;
+  preamble.session = take(bytes.substr(4, 8));
+  preamble.lane = static_cast<std::uint16_t>(take(bytes.substr(12, 2)));
+  return preamble;
 }
 
 std::string to_json(const ControlMessage& message) {

@@ -9,6 +9,7 @@
 
 #include "common/fd.hh"
 #include "common/frame.hh"
+#include "common/token.hh"
 #include "model/record.hh"
 #include "workloads/transport/wait.hh"
 
@@ -52,14 +53,16 @@ std::string to_json(const ControlMessage& message);
 /// Refuses another version and text that is no message.
 Result<ControlMessage> control_message_from_json(std::string_view text);
 
-/// The first bytes of every connection to a server's port: its kind and its client. 16 bytes, big-endian.
+/// The first bytes of every connection to a server's port: the token, before which a server that wants one looks at
+/// nothing else, then its kind and its client. 48 bytes, big-endian.
 struct Preamble {
   bool data = false;
   std::uint16_t lane = 0;
   std::uint64_t session = 0;
+  Token token{};
   bool operator==(const Preamble&) const = default;
 };
-inline constexpr std::size_t kPreambleSize = 16;
+inline constexpr std::size_t kPreambleSize = kTokenSize + 16;
 std::string encode(const Preamble& preamble);
 std::optional<Preamble> decode_preamble(std::string_view bytes);
 

@@ -40,7 +40,7 @@ std::size_t ClientRequest::clients() const {
   return static_cast<std::size_t>(integer_of(parameters, "client_nodes", 1));
 }
 
-Attempt<ClientRequest> read_request(WaitingClient& client, const std::vector<Runner>& runners,
+Attempt<ClientRequest> read_request(WaitingClient& client, const std::vector<Runner>& runners, bool guarded,
                                     const Patience& patience) {
   keep_alive(client.control.fd());
   const auto hello = client.control.receive(patience, "the client's hello");
@@ -63,6 +63,9 @@ Attempt<ClientRequest> read_request(WaitingClient& client, const std::vector<Run
   auto plan = request.runner->plan(*request.runner->spec, request.parameters, transport, Role::server);
   if (!plan) return refuse(client, plan.error());
   request.plan = std::move(*plan);
+  if (request.plan.starts_tool && !guarded)
+    return refuse(client, {Status::failed,
+                           "tool peer starts a program of others here: only with the same --token WORD at both ends"});
   return request;
 }
 

@@ -24,8 +24,9 @@ struct ClientRequest {
   }
 };
 
-/// Reads the client's hello: one of `runners`. A client that is refused is told why.
-Attempt<ClientRequest> read_request(WaitingClient& client, const std::vector<Runner>& runners,
+/// Reads the client's hello: one of `runners`. `guarded`: the client has the server's token. A client that is refused
+/// is told why.
+Attempt<ClientRequest> read_request(WaitingClient& client, const std::vector<Runner>& runners, bool guarded,
                                     const Patience& patience);
 
 /// Accepts the client and makes its connections, in the order of their lanes. `device`: the device that must be used;

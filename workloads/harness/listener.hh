@@ -1,5 +1,5 @@
 // A server's listening socket: control and data connections come to one port and are told apart by their preamble.
-// A connection that sends none, or sends it slowly, delays no other.
+// A connection that sends none, sends it slowly or has not the token delays no other.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,13 @@ struct WaitingClient {
 
 class ClientListener {
  public:
-  explicit ClientListener(OwnFd listener) : listener_(std::move(listener)) {}
+  /// `token`: what connections must have; none: anyone is served.
+  explicit ClientListener(OwnFd listener, std::optional<Token> token = {})
+      : listener_(std::move(listener)), token_(token) {}
 
+  bool guarded() const { return token_.has_value(); }
+  /// Connections that were closed because they had no token, or sent what is no preamble.
+  std::uint64_t strangers() const { return strangers_; }
   std::uint16_t port() const { return local_address(listener_.get()).port(); }
   std::string address() const { return local_address(listener_.get()).text(); }
 
@@ -36,6 +41,7 @@ class ClientListener {
  private:
   struct Incoming {
     OwnFd fd;
+    std::string from;   // address
     std::string bytes;  // of its preamble, so far
     Preamble preamble;
     bool known = false;
@@ -43,8 +49,14 @@ class ClientListener {
   };
   bool take_in(const Patience& patience);
   void read_preamble(Incoming& connection);
+  void turn_away(Incoming& connection, std::string_view why);
+  void accept_waiting(observe::RawTime now);
+  bool make_room();
 
   OwnFd listener_;
+  std::optional<Token> token_;
+  std::uint64_t strangers_ = 0;
+  observe::RawTime accept_from_;  // after the kernel could not give a connection
   std::vector<Incoming> incoming_;
 };
 

@@ -1,6 +1,7 @@
 #include "workloads/harness/server.hh"
 
 #include <iterator>
+#include <utility>
 
 #include "workloads/harness/client.hh"
 #include "workloads/harness/handshake.hh"
@@ -29,20 +30,17 @@ void tell_all(std::vector<WaitingClient>& clients, ControlKind kind, const RunFa
 }  // namespace
 
 Attempt<Server> Server::open(const ServerOptions& options, const std::vector<Runner>& runners) {
-  auto address = any_address(options.port);
   // The clients' transport is not known yet: the device may be of any.
   const bool netdev = !options.device.empty() && address_of_netdev(options.device).has_value();
   const auto source = source_address(options.bind, options.device, transport_of_device(options.device));
   if (!source) return tl::unexpected(source.error());
-  if (*source) {
-    address = **source;
-    address.set_port(options.port);
-  }
-  auto listener = listen_on(address);
+  const auto address = listening_at(*source, options.port, options.admission);
+  if (!address) return tl::unexpected(address.error());
+  auto listener = listen_on(*address);
   if (!listener) return failed_by(listener.error());
   auto own = options;
   if (netdev) own.device.clear();  // the address stands for it
-  return Server{std::move(own), runners, ClientListener{std::move(*listener)}};
+  return Server{std::move(own), runners, ClientListener{std::move(*listener), options.admission.token}};
 }
 
 // The further clients of an request that wants several; others that come meanwhile are sent away.
@@ -55,7 +53,7 @@ Attempt<void> Server::gather(std::vector<WaitingClient>& clients, const ClientRe
       return failed("{} of {} clients came within {} s: start the others with the same options", clients.size(),
                     request.clients(), kGather / 1s);
     const auto own = Patience::of(kSetUp, stop);
-    const auto other = read_request(*next, *runners_, own);
+    const auto other = read_request(*next, *runners_, listener_.guarded(), own);
     if (!other) continue;
     if (!other->same_as(request)) {
       tell_client(next->control, ControlKind::refused,
@@ -74,7 +72,7 @@ Attempt<void> Server::gather(std::vector<WaitingClient>& clients, const ClientRe
 
 Attempt<Served> Server::serve_clients(std::vector<WaitingClient>& clients, Events& events, int stop) {
   const auto patience = Patience::of(kSetUp, stop);
-  const auto request = read_request(clients.front(), *runners_, patience);
+  const auto request = read_request(clients.front(), *runners_, listener_.guarded(), patience);
   if (!request) return tl::unexpected(request.error());
   auto connections = accept_client(clients.front(), *request, options_.device, listener_, patience);
   if (!connections) return tl::unexpected(connections.error());
@@ -87,6 +85,8 @@ Attempt<Served> Server::serve_clients(std::vector<WaitingClient>& clients, Event
   ServerSession session{
       *request->runner->spec, request->parameters, request->plan, std::move(*connections), controls, events, stop};
   auto metrics = request->runner->server(session);
+  const auto strangers = listener_.strangers();
+  session.count("strangers", static_cast<double>(strangers - std::exchange(told_strangers_, strangers)));
   Served served{.peer = {}, .record = session.record(std::move(metrics))};
   ControlMessage finished;
   finished.kind = ControlKind::finished;

@@ -6,6 +6,7 @@
 
 #include "common/fd.hh"
 #include "model/record.hh"
+#include "workloads/harness/admission.hh"
 #include "workloads/harness/events.hh"
 #include "workloads/harness/listener.hh"
 #include "workloads/harness/runner.hh"
@@ -18,9 +19,10 @@ namespace longhaul::workloads {
 struct ClientRequest;
 
 struct ServerOptions {
-  std::string bind;                   ///< empty: --device's address, else every address
+  std::string bind;                   ///< empty: --device's address, else whatever `admission` allows
   std::uint16_t port = kDefaultPort;  ///< 0: any free one
   std::string device;  ///< that clients' runs must use, or network interface; empty: whichever serves the address
+  Admission admission = {};
 };
 
 /// A client that was served (or several together), for the terminal.
@@ -51,6 +53,7 @@ class Server {
   ServerOptions options_;
   const std::vector<Runner>* runners_;
   ClientListener listener_;
+  std::uint64_t told_strangers_ = 0;  ///< of listener_.strangers(), in the records so far
 };
 
 }  // namespace longhaul::workloads

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <cmath>
 #include <sstream>
 
 namespace longhaul::workloads::peer {
@@ -52,6 +53,12 @@ Result<double> column_of(std::string_view output, std::int64_t size, int column)
   return fail("perftest printed no result: {}", output.substr(0, 400));
 }
 
+// iperf3's figure is the peer's word: a record with infinity in it could not be read again.
+Result<double> figure(std::string_view tool, double value) {
+  if (!std::isfinite(value) || value < 0) return fail("{} printed {}, which cannot have been measured", tool, value);
+  return value;
+}
+
 }  // namespace
 
 std::vector<std::string> peer_server(const PeerRun& run) {
@@ -98,17 +105,17 @@ Result<double> read_iperf3(std::string_view output) {
   if (failure != nullptr && failure->is_string()) return fail("iperf3: {}", std::string_view{failure->as_string()});
   const auto* rate = document.find_pointer("/end/sum_received/bits_per_second", error);
   if (rate == nullptr || !rate->is_number()) return fail("iperf3 told nothing of what was received");
-  return rate->to_number<double>();
+  return figure("iperf3", rate->to_number<double>());
 }
 
 Result<double> read_perftest(std::string_view output, std::int64_t size) {
   // #bytes #iterations BW peak[Gb/sec] BW average[Gb/sec] MsgRate[Mpps]
-  return column_of(output, size, 1).map([](double average) { return average * 1e9; });
+  return column_of(output, size, 1).and_then([](double average) { return figure("perftest", average * 1e9); });
 }
 
 Result<double> read_perftest_latency(std::string_view output, std::int64_t size) {
   // #bytes #iterations t_min[usec] t_max[usec] t_typical[usec] t_avg[usec] ...
-  return column_of(output, size, 2).map([](double typical) { return typical * 1e3; });
+  return column_of(output, size, 2).and_then([](double typical) { return figure("perftest", typical * 1e3); });
 }
 
 Result<double> read_qperf(std::string_view output) {
@@ -126,7 +133,7 @@ Result<double> read_qperf(std::string_view output) {
     double value = 0;
     if (!(number >> value)) break;
     for (const auto& [name, ns] : {std::pair{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"sec", 1e9}})
-      if (unit == name) return value * ns;
+      if (unit == name) return figure("qperf", value * ns);
     break;
   }
   return fail("qperf printed no latency: {}", output.substr(0, 400));

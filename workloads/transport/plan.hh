@@ -77,6 +77,7 @@ struct ConnectionPlan {
   std::vector<std::string> unused;  ///< parameters that mean nothing on this transport: left out of the record
   bool sleeping = false;            ///< completions are waited for, not polled
   std::string congestion_control;   ///< tcp; empty: the system's
+  bool starts_tool = false;         ///< the server starts a program that is not ours: only for whoever has its token
 };
 
 /// As many bytes, up to whole pages of 4 KiB.

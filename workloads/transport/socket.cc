@@ -83,8 +83,11 @@ Result<void> finish_dial(int fd, const SocketAddress& peer, const Patience& pati
   socklen_t size = sizeof error;
   check(::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size), "read a connection's state");
   if (error == ECONNREFUSED)
-    return fail("connect to {}: nobody listens there; start the server first, e.g. longhaul-bench latency --listen",
-                peer.text());
+    return fail(
+        "connect to {}: nobody listens there; start the server first, e.g. longhaul-bench latency --listen, with "
+        "--token "
+        "or --open where it is another machine",
+        peer.text());
   if (error != 0) return fail("connect to {}: {}", peer.text(), errno_text(error));
   return {};
 }

@@ -35,6 +35,7 @@ Attempt<ConnectionPlan> peer_plan(const WorkloadSpec& spec, const Parameters& pa
   ConnectionPlan plan;
   adapt(plan, spec, parameters, transport);
   plan.memory = plan.message = 1;
+  plan.starts_tool = true;
   return plan;
 }
 

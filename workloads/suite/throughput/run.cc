@@ -39,6 +39,7 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
     ConnectionPlan plan;
     adapt(plan, spec, parameters, transport);
     plan.memory = plan.message = 1;  // the connection is not used, but says what is
+    plan.starts_tool = true;
     return plan;
   }
   auto plan = stream::plan_of(options_of(spec, parameters, transport), role,
