@@ -50,6 +50,7 @@ Result<std::unique_ptr<Agent>> Agent::open(asio::io_context& context, AgentOptio
   }
   agent->port_ = agent->acceptor_.local_endpoint().port();
   asio::co_spawn(context, agent->accept(), asio::detached);
+  asio::co_spawn(context, agent->remind(), asio::detached);
   return agent;
 }
 
@@ -62,7 +63,8 @@ Agent::Agent(asio::io_context& context, AgentOptions options, std::string name,
             .echoes = Echoes{context.get_executor()},
             .audit = std::make_shared<AuditLog>(),
             .processes = {}},
-      acceptor_(context) {}
+      acceptor_(context),
+      daily_(context) {}
 
 Agent::~Agent() {
   close();
@@ -76,34 +78,64 @@ Result<void> Agent::refresh_context() {
   if (!fresh) return tl::unexpected(fresh.error());
   ssl_ = std::move(*fresh);
   ssl_fingerprint_ = std::move(now);
+  warn_of_expiry();
   return {};
 }
 
+void Agent::warn_of_expiry() const {
+  const auto warnings = expiry_warnings(node_.options.credentials, std::chrono::system_clock::now());
+  if (!warnings) return;  // whoever connects is refused, and that is told
+  for (const auto& warning : *warnings) log::warn("{}", warning);
+}
+
+/// An agent runs for months, and its certificate may be over before anybody connects again.
+asio::awaitable<void> Agent::remind() {
+  for (;;) {
+    daily_.expires_after(std::chrono::hours{24});
+    (void)co_await daily_.async_wait(kTuple);
+    if (!acceptor_.is_open()) co_return;
+    warn_of_expiry();
+  }
+}
+
+/// Never ends but with the agent: one that accepts nobody any more would look healthy from inside.
 asio::awaitable<void> Agent::accept() {
   asio::steady_timer pause{context_};
   for (;;) {
     auto [error, socket] = co_await acceptor_.async_accept(kTuple);
-    if (error == asio::error::operation_aborted || !acceptor_.is_open()) co_return;
-    if (error) {
-      // Out of descriptors, or the connection was gone before it was taken.
-      log::warn("accepting a connection: {}", error.message());
-      pause.expires_after(std::chrono::milliseconds{100});
-      (void)co_await pause.async_wait(kTuple);
-      continue;
+    if (!acceptor_.is_open()) co_return;
+    // Out of descriptors or of memory, or the connection was gone before it was taken.
+    std::string trouble = error ? error.message() : "";
+    try {
+      if (!error) admit(std::move(socket));
+    } catch (const std::exception& thrown) {
+      trouble = thrown.what();
     }
-    if (const auto ok = refresh_context(); !ok) {
-      log::error("connection refused: {}", ok.error().message);
-      continue;
-    }
-    boost::system::error_code gone;
-    const auto remote = socket.remote_endpoint(gone);
-    if (gone) continue;
-    make_room();
-    auto stream = std::make_shared<Stream>(std::move(socket), ssl_.get(), kMaxRequest);
-    pending_.push_back({.stream = stream, .from = remote.address()});
-    auto from = to_text({.host = remote.address().to_string(), .port = remote.port()});
-    asio::co_spawn(context_, welcome(std::move(stream), std::move(from)), asio::detached);
+    if (trouble.empty()) continue;
+    log::warn("accepting a connection: {}", trouble);
+    pause.expires_after(std::chrono::milliseconds{100});
+    (void)co_await pause.async_wait(kTuple);
   }
+}
+
+void Agent::admit(Tcp::socket socket) {
+  boost::system::error_code gone;
+  const auto remote = socket.remote_endpoint(gone);
+  if (gone) return;
+  auto from = to_text({.host = remote.address().to_string(), .port = remote.port()});
+  if (const auto ok = refresh_context(); !ok) return refuse_stranger(from, nullptr, ok.error().message);
+  make_room();
+  auto stream = std::make_shared<Stream>(std::move(socket), ssl_.get(), kMaxRequest);
+  pending_.push_back({.stream = stream, .from = remote.address()});
+  asio::co_spawn(context_, welcome(stream, from), [this, stream, from](const std::exception_ptr& broken) {
+    if (!broken) return;
+    try {
+      std::rethrow_exception(broken);
+    } catch (const std::exception& error) {
+      stream->close(error.what());
+      refuse_stranger(from, nullptr, error.what());
+    }
+  });
 }
 
 /// A flood of half-open connections must not keep a controller out: of the address that has most of them the oldest
@@ -163,6 +195,7 @@ asio::awaitable<void> Agent::welcome(std::shared_ptr<Stream> stream, std::string
 void Agent::close() {
   boost::system::error_code ignored;
   acceptor_.close(ignored);
+  daily_.cancel();
   for (const auto& one : pending_)
     if (const auto stream = one.stream.lock()) stream->close("the agent stops");
   for (const auto& weak : sessions_)

@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <list>
 #include <memory>
 #include <string>
@@ -42,14 +43,18 @@ class Agent {
     boost::asio::ip::address from;
   };
   boost::asio::awaitable<void> accept();
+  void admit(Tcp::socket socket);
   void make_room();
   void refuse_stranger(const std::string& from, const Identity* who, const std::string& reason);
   boost::asio::awaitable<void> welcome(std::shared_ptr<Stream> stream, std::string from);
   Result<void> refresh_context();
+  void warn_of_expiry() const;
+  boost::asio::awaitable<void> remind();
 
   boost::asio::io_context& context_;
   NodeServices node_;
   Tcp::acceptor acceptor_;
+  boost::asio::steady_timer daily_;
   std::uint16_t port_ = 0;
   SslContext ssl_;
   std::string ssl_fingerprint_;

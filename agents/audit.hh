@@ -22,7 +22,8 @@ enum class AuditKind {
   started,       ///< `run` with `arguments`, as they were executed
   stopped,       ///< `run`, because the controller asked for it
   ended,         ///< `run`; `exit` says how
-  impairment,    ///< `request` to this node's degen: apply or clear; with `reason` degen refused it
+  impairment,    ///< `request` to this node's degen: apply or clear; `force`: also another's; with `reason` degen
+                 ///< refused it
   lost           ///< `count` lines before this one could not be written
 };
 BOOST_DESCRIBE_ENUM(AuditKind, opened, connected, disconnected, refused, started, stopped, ended, impairment, lost)
@@ -39,13 +40,14 @@ struct AuditEvent {
   std::optional<std::string> request;
   std::optional<std::string> engine;
   std::optional<Parameters> parameters;
+  std::optional<bool> force;
   std::optional<std::string> exit;
   std::optional<std::string> reason;
   std::optional<std::uint64_t> count;  ///< connections refused beside this one that got no line of their own; see lost
 };
 BOOST_DESCRIBE_STRUCT(AuditEvent, (),
-                      (time, node, event, controller, serial, from, run, arguments, request, engine, parameters, exit,
-                       reason, count))
+                      (time, node, event, controller, serial, from, run, arguments, request, engine, parameters, force,
+                       exit, reason, count))
 
 /// One line without its end: nothing but printable ASCII, whatever is in `event`, so that nobody can forge a line or
 /// move the cursor of whoever reads it.

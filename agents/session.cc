@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -41,7 +40,7 @@ ControllerSession::ControllerSession(NodeServices& node, std::shared_ptr<Stream>
       stream_(std::move(stream)),
       controller_(std::move(controller)),
       from_(std::move(from)),
-      revocation_(node_.options.credentials, controller_.serial) {}
+      watch_(node_.options.credentials, controller_) {}
 
 AuditEvent ControllerSession::audit(AuditKind kind) const {
   return {.event = kind, .controller = controller_.name, .serial = controller_.serial, .from = from_};
@@ -49,49 +48,69 @@ AuditEvent ControllerSession::audit(AuditKind kind) const {
 
 asio::awaitable<void> ControllerSession::run() {
   const auto self = shared_from_this();
+  std::string reason;
+  try {
+    reason = co_await listen();
+  } catch (const std::exception& error) {
+    // Out of memory or of descriptors, for instance: this session ends, and with it its runs; the others go on.
+    reason = error.what();
+    log::error("controller {}: its session ends: {}", controller_.name, reason);
+  }
+  let_go(reason);
+  co_await stream_->finish(kFarewell);
+}
+
+asio::awaitable<std::string> ControllerSession::listen() {
+  const auto self = shared_from_this();
   const auto executor = co_await asio::this_coro::executor;
   send({.kind = ServerMessageKind::hello,
         .hello = Hello{.node = node_.name, .version = version_text(), .lease = node_.options.lease.count()}});
   node_.audit->write(audit(AuditKind::connected));
-  std::string reason;
   for (;;) {
     co_await stream_->room(kUnread, kSlowReader);
     auto frame = co_await stream_->read(node_.options.lease);
     if (!frame) {
-      reason = frame.error().message;
       if (stream_->closed()) {
         log::info("controller {}: {}", controller_.name, frame.error().message);
       } else {
         log::warn("controller {}: bad message: {}", controller_.name, frame.error().message);
         send(error_message(frame.error().message));
       }
-      break;
+      co_return frame.error().message;
     }
     // Heartbeats come every few seconds: so often it is looked at.
-    if (revocation_.revoked()) {
-      reason = "its certificate was revoked";
+    if (const auto objection = watch_.objection(); !objection.empty()) {
+      const auto reason = "its certificate " + objection;
       log::warn("controller {}: {}", controller_.name, reason);
-      send(error_message(fmt::format("the certificate of controller {} was revoked", controller_.name)));
-      break;
+      send(error_message(fmt::format("the certificate of controller {} {}", controller_.name, objection)));
+      co_return reason;
     }
     auto request = request_from_json(*frame);
     if (!request) {
-      reason = request.error().message;
       log::warn("controller {}: bad message: {}", controller_.name, request.error().message);
       send(error_message(request.error().message));
-      break;
+      co_return request.error().message;
     }
     if (unanswered_ >= node_.options.max_requests) {
-      reason = fmt::format("{} requests wait for their answers already", unanswered_);
+      const auto reason = fmt::format("{} requests wait for their answers already", unanswered_);
       send(error_message(reason));
-      break;
+      co_return reason;
     }
     ++unanswered_;
     asio::co_spawn(
-        executor, [self, asked = std::move(*request)] { return self->serve(asked); }, asio::detached);
+        executor, [self, asked = std::move(*request)] { return self->serve(asked); },
+        [self](const std::exception_ptr& broken) { self->end_if(broken); });
   }
-  let_go(reason);
-  co_await stream_->finish(kFarewell);
+}
+
+void ControllerSession::end_if(const std::exception_ptr& broken) {
+  if (!broken) return;
+  try {
+    std::rethrow_exception(broken);
+  } catch (const std::exception& error) {
+    log::error("controller {}: its session ends: {}", controller_.name, error.what());
+    end(error.what());
+  }
 }
 
 void ControllerSession::end(const std::string& reason) {
@@ -168,7 +187,12 @@ asio::awaitable<Result<Reply>> ControllerSession::answer(Request request) {
 asio::awaitable<Result<Reply>> ControllerSession::start(StartRequest request) {
   const auto self = shared_from_this();
   const auto run_id = request.run_id;
-  auto reply = co_await start_process(std::move(request));
+  Result<Reply> reply;
+  try {
+    reply = co_await start_process(std::move(request));
+  } catch (const std::exception& error) {
+    reply = fail("{}", error.what());  // it cannot be executed, for instance
+  }
   if (!reply) {
     auto event = audit(AuditKind::refused);
     event.run = run_id;
@@ -210,6 +234,7 @@ asio::awaitable<Result<Reply>> ControllerSession::start_process(StartRequest req
   ProcessOptions options{.cpus = node_.options.cpus,
                          .limits = node_.options.limits,
                          .padding = request.padding.value_or(0),
+                         .token = request.token,
                          .grace = node_.options.stop_grace,
                          .on_exit = [log = node_.audit, ended = begun](const ChildExit& exit) mutable {
                            ended.event = AuditKind::ended;
@@ -256,9 +281,11 @@ Result<Reply> ControllerSession::echo(const EchoRequest& request) {
   constexpr std::size_t kMaxEchoes = 64;
   if (echoes_.size() >= kMaxEchoes && !echoes_.contains(request.address))
     return fail("{} addresses answer probes already", echoes_.size());
-  auto echo = node_.echoes.at(request.address);
+  auto echo = node_.echoes.at(request.address, token_of(request.token));
   if (!echo) return tl::unexpected(echo.error());
-  echoes_[request.address] = std::move(*echo);
+  // The new one is there before the old one goes: the address answers all the time.
+  echoes_.erase(request.address);
+  echoes_.emplace(request.address, std::move(*echo));
   return Reply{};
 }
 
@@ -280,6 +307,7 @@ asio::awaitable<Result<Reply>> ControllerSession::degen(longhaul::degen::Request
   event.request = boost::describe::enum_to_string(request.kind, "?");
   event.engine = request.engine;
   event.parameters = request.parameters;
+  event.force = request.force;
   const bool changes =
       request.kind == longhaul::degen::RequestKind::apply || request.kind == longhaul::degen::RequestKind::clear;
   auto reply = co_await link->request(std::move(request));
@@ -290,7 +318,8 @@ asio::awaitable<Result<Reply>> ControllerSession::degen(longhaul::degen::Request
   co_return Reply{.degen = std::move(*reply)};
 }
 
-void ControllerSession::relay(RunEvent event) {
+// Called by a process's own supervision, which has to go on whatever becomes of this session.
+void ControllerSession::relay(RunEvent event) try {
   ServerMessage message{.kind = ServerMessageKind::event, .event = std::move(event)};
   auto text = to_json(message);
   if (text.size() > kMaxFrame) {
@@ -301,6 +330,8 @@ void ControllerSession::relay(RunEvent event) {
     text = to_json(message);
   }
   stream_->send(std::move(text));
+} catch (const std::exception&) {
+  end_if(std::current_exception());
 }
 
 }  // namespace longhaul::agents

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <exception>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +26,7 @@ class ControllerSession : public std::enable_shared_from_this<ControllerSession>
   void end(const std::string& reason);
 
  private:
+  boost::asio::awaitable<std::string> listen();  ///< until there is nothing more to hear: why
   boost::asio::awaitable<void> serve(Request request);
   boost::asio::awaitable<Result<Reply>> answer(Request request);
   boost::asio::awaitable<Result<Reply>> start(StartRequest request);
@@ -36,17 +38,18 @@ class ControllerSession : public std::enable_shared_from_this<ControllerSession>
   void relay(RunEvent event);
   void send(ServerMessage message);
   void let_go(const std::string& reason);
+  void end_if(const std::exception_ptr& broken);  ///< ends it hard where there is one
   AuditEvent audit(AuditKind kind) const;
 
   NodeServices& node_;
   std::shared_ptr<Stream> stream_;
   Identity controller_;
   std::string from_;
-  RevocationWatch revocation_;
+  PeerWatch watch_;
   std::size_t unanswered_ = 0;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);  ///< gone when the session is over: ends its probing
   std::map<std::string, std::shared_ptr<Process>> runs_;
-  std::map<std::string, std::shared_ptr<Echo>> echoes_;
+  std::map<std::string, EchoLease> echoes_;
   std::shared_ptr<DegenLink> degen_;
 };
 

@@ -143,7 +143,16 @@ Child::Child(const ChildOptions& options) {
     pid_ = -1;
     throw_errno("executing " + arguments[0], error);
   }
-  pidfd_ = OwnFd{static_cast<int>(check(::syscall(SYS_pidfd_open, pid_, 0), "opening a pidfd"))};
+  pidfd_ = OwnFd{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
+  if (!pidfd_) {
+    // No destructor runs for what was never constructed: it would go on without an owner.
+    const int why = errno;
+    if (options.new_process_group) ::kill(-pid_, SIGKILL);
+    end();
+    throw_errno(fmt::format("watching {} (pidfd_open){}", arguments[0],
+                            why == ENOSYS ? ": needs Linux 5.3, or a container that admits the call" : ""),
+                why);
+  }
   ::fcntl(pidfd_.get(), F_SETFD, FD_CLOEXEC);
 }
 

@@ -28,6 +28,11 @@ constexpr std::size_t kKeptRuns = 32;  ///< runs that have ended and whose event
 constexpr int kSilentHeartbeats = 8;
 constexpr int kClockExchanges = 4;
 
+/// Of all runs of an agent, not yet fetched. Whoever sends more is no agent of ours: a run has a handful of events, and
+/// its record at most kMaxFrame.
+constexpr std::size_t kMaxWaitingEvents = 4096;
+constexpr std::size_t kMaxWaitingBytes = 4 * kMaxFrame;
+
 std::string where(const Node& node) {
   return fmt::format("agent {} at {}:{}", node.name, node.host, node.port);
 }
@@ -39,10 +44,19 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
     asio::steady_timer wake;
     std::optional<Reply> reply;
   };
+  struct Waiting {
+    RunEvent event;
+    std::size_t bytes = 0;  ///< of its frame
+  };
   struct Run {
     asio::steady_timer wake;
-    std::deque<RunEvent> events;
+    std::deque<Waiting> events;
+    std::size_t bytes = 0;  ///< of all of them
     bool ended = false;
+  };
+  struct Heard {
+    ServerMessage message;
+    std::size_t bytes = 0;
   };
 
   Link(asio::any_io_executor on, Node to, ControllerOptions with)
@@ -53,6 +67,8 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
   ControllerOptions options;
   asio::steady_timer heart;
   Hello hello;
+  Identity agent;
+  std::optional<PeerWatch> watch;  ///< set while there is a connection
   std::shared_ptr<Stream> stream;
   std::uint64_t last_id = 0;
   std::map<std::uint64_t, std::shared_ptr<Call>> calls;
@@ -74,12 +90,25 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
     for (auto& [id, run] : runs) run->wake.cancel();
   }
 
-  void take(const RunEvent& event) {
-    if (const auto it = runs.find(event.run_id); it != runs.end()) {
-      it->second->events.push_back(event);
-      it->second->ended = event.exit.has_value();
-      it->second->wake.cancel();
+  /// Refuses what nobody can fetch as fast as it comes. After a run's end nothing more is taken of it.
+  Result<void> take(RunEvent event, std::size_t bytes) {
+    const auto it = runs.find(event.run_id);
+    if (it == runs.end() || it->second->ended) return {};
+    std::size_t count = 1;
+    std::size_t total = bytes;
+    for (const auto& [id, run] : runs) {
+      count += run->events.size();
+      total += run->bytes;
     }
+    if (count > kMaxWaitingEvents || total > kMaxWaitingBytes)
+      return error(fmt::format("floods this program with events: {} of {} bytes wait, at most {} of {} are kept", count,
+                               total, kMaxWaitingEvents, kMaxWaitingBytes));
+    auto& run = *it->second;
+    run.ended = event.exit.has_value();
+    run.events.push_back({std::move(event), bytes});
+    run.bytes += bytes;
+    run.wake.cancel();
+    return {};
   }
 
   void forget_old_runs() {
@@ -89,28 +118,37 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
     std::erase_if(runs, [](const auto& entry) { return entry.second->ended; });
   }
 
-  static Awaitable<Result<ServerMessage>> read(std::shared_ptr<Link> link, Nanoseconds timeout) {
+  static Awaitable<Result<Heard>> read(std::shared_ptr<Link> link, Nanoseconds timeout) {
     auto frame = co_await link->stream->read(timeout);
     if (!frame) co_return link->error(frame.error().message);
     auto message = server_message_from_json(*frame);
     if (!message) co_return link->error(fmt::format("does not speak the protocol: {}", message.error().message));
     if (message->kind == ServerMessageKind::error) co_return link->error(*message->error);
-    co_return message;
+    Heard heard{std::move(*message), frame->size()};
+    co_return heard;
   }
 
   static Awaitable<void> receive(std::shared_ptr<Link> link) {
     const auto patience = link->options.heartbeat * kSilentHeartbeats;
     while (!link->lost) {
-      auto message = co_await read(link, patience);
-      if (!message) {
-        link->lose(message.error());
+      auto heard = co_await read(link, patience);
+      if (!heard) {
+        link->lose(heard.error());
         co_return;
       }
-      if (message->event) link->take(*message->event);
-      if (message->reply) {
+      // Its answers to heartbeats come every few seconds: so often it is looked at.
+      if (const auto objection = link->watch->objection(); !objection.empty()) {
+        link->lose(link->error(fmt::format("its certificate {}", objection)).value());
+        co_return;
+      }
+      auto& message = heard->message;
+      if (message.event) {
+        if (const auto taken = link->take(std::move(*message.event), heard->bytes); !taken) link->lose(taken.error());
+      }
+      if (message.reply) {
         // One that is not waited for any more came after its time-out.
-        if (const auto it = link->calls.find(message->reply->id); it != link->calls.end()) {
-          it->second->reply = std::move(*message->reply);
+        if (const auto it = link->calls.find(message.reply->id); it != link->calls.end()) {
+          it->second->reply = std::move(*message.reply);
           it->second->wake.cancel();
         }
       }
@@ -200,12 +238,14 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
       link->stream->close("wrong certificate");
       co_return link->error(ok.error());
     }
+    link->agent = *peer;
+    link->watch.emplace(std::move(credentials), *peer);
     // With TLS 1.3 our handshake is over before the agent has looked at our certificate: its hello proves that it took
     // us.
-    auto message = co_await read(link, left());
-    if (!message) co_return tl::unexpected(message.error());
-    if (!message->hello) co_return link->error("does not speak the protocol: expected its hello first");
-    link->hello = std::move(*message->hello);
+    auto heard = co_await read(link, left());
+    if (!heard) co_return tl::unexpected(heard.error());
+    if (!heard->message.hello) co_return link->error("does not speak the protocol: expected its hello first");
+    link->hello = std::move(*heard->message.hello);
     if (link->hello.protocol != kProtocol) {
       link->stream->close("other version");
       co_return link->error(fmt::format(
@@ -251,6 +291,9 @@ const Node& Controller::node() const {
 }
 const Hello& Controller::hello() const {
   return link_->hello;
+}
+const Identity& Controller::agent() const {
+  return link_->agent;
 }
 bool Controller::connected() const {
   return !link_->lost;
@@ -302,8 +345,8 @@ Awaitable<Result<ClockOffset>> Controller::clock() {
 Awaitable<Result<void>> Controller::start(StartRequest start) {
   link_->forget_old_runs();
   // Before the request: the first events may come together with its reply.
-  link_->runs.insert_or_assign(start.run_id,
-                               std::make_shared<Link::Run>(Link::Run{asio::steady_timer{link_->executor}, {}, false}));
+  link_->runs.insert_or_assign(
+      start.run_id, std::make_shared<Link::Run>(Link::Run{asio::steady_timer{link_->executor}, {}, 0, false}));
   Request request;
   request.kind = RequestKind::start;
   const auto run_id = start.run_id;
@@ -343,7 +386,8 @@ Awaitable<Result<RunEvent>> Controller::next_event(std::string run_id, Nanosecon
       run->wake.expires_at(deadline);
       (void)co_await run->wake.async_wait(kTuple);
     }
-    auto event = std::move(run->events.front());
+    auto event = std::move(run->events.front().event);
+    run->bytes -= run->events.front().bytes;
     run->events.pop_front();
     if (event.exit) {
       // Unless a new run of the same name has taken its place.
@@ -353,23 +397,19 @@ Awaitable<Result<RunEvent>> Controller::next_event(std::string run_id, Nanosecon
   }(link_, std::move(run_id), timeout);
 }
 
-Awaitable<Result<void>> Controller::probe_echo(std::string address, bool on) {
+Awaitable<Result<void>> Controller::probe_echo(EchoRequest echo) {
   Request request;
   request.kind = RequestKind::echo;
-  request.echo = EchoRequest{.address = std::move(address), .on = on};
+  request.echo = std::move(echo);
   return no_body(Link::call(link_, std::move(request)));
 }
 
-Awaitable<Result<ProbeResult>> Controller::probe(std::string local, std::string peer, std::int64_t count,
-                                                 Nanoseconds interval, Nanoseconds timeout) {
+Awaitable<Result<ProbeResult>> Controller::probe(ProbeRequest probe) {
+  const Nanoseconds takes{probe.interval * probe.count + probe.timeout};
   Request request;
   request.kind = RequestKind::probe;
-  request.probe = ProbeRequest{.local = std::move(local),
-                               .peer = std::move(peer),
-                               .count = count,
-                               .interval = interval.count(),
-                               .timeout = timeout.count()};
-  return body(Link::call(link_, std::move(request), interval * count + timeout), &Reply::probe, where(link_->node));
+  request.probe = std::move(probe);
+  return body(Link::call(link_, std::move(request), takes), &Reply::probe, where(link_->node));
 }
 
 Awaitable<Result<longhaul::degen::Reply>> Controller::degen(longhaul::degen::Request asked) {

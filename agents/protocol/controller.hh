@@ -40,6 +40,8 @@ class Controller {
 
   const Node& node() const;
   const Hello& hello() const;
+  /// The agent, by its certificate.
+  const Identity& agent() const;
   bool connected() const;
 
   Awaitable<Result<NodeFacts>> facts();
@@ -56,10 +58,9 @@ class Controller {
   /// The run's next event, oldest first. The last has `exit`. A time-out is an error (and loses nothing).
   Awaitable<Result<RunEvent>> next_event(std::string run_id, Nanoseconds timeout);
 
-  Awaitable<Result<void>> probe_echo(std::string address, bool on);
+  Awaitable<Result<void>> probe_echo(EchoRequest echo);
   /// Round trips measured at the node. May run while a workload does.
-  Awaitable<Result<ProbeResult>> probe(std::string local, std::string peer, std::int64_t count, Nanoseconds interval,
-                                       Nanoseconds timeout = std::chrono::seconds{1});
+  Awaitable<Result<ProbeResult>> probe(ProbeRequest probe);
 
   /// Any request of degen's protocol, answered by the degen of that node (a router). A refusal by degen is an error
   /// here.

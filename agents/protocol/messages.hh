@@ -23,7 +23,7 @@
 namespace longhaul::agents {
 
 /// Raised with every change that an older peer would misread. Peers of another version are refused by both sides.
-inline constexpr int kProtocol = 3;
+inline constexpr int kProtocol = 4;
 
 inline constexpr std::size_t kMaxRequest = std::size_t{256} << 10;  ///< bytes; what a controller may send in one frame
 inline constexpr std::int64_t kMaxProbes = 100'000;                 ///< in one request
@@ -31,6 +31,8 @@ inline constexpr std::int64_t kMinProbeInterval = 100'000;          ///< ns
 inline constexpr std::int64_t kMaxProbeTime = 600'000'000'000;  ///< ns that one request may take, its time-out included
 
 inline constexpr std::int64_t kMaxPadding = 65536;
+
+inline constexpr std::size_t kTokenDigits = 32;  ///< hexadecimal: 128 random bits
 
 struct Hello {
   int protocol = kProtocol;
@@ -53,8 +55,11 @@ struct StartRequest {
   /// Bytes that its environment is longer, kMaxPadding at most: where its stack lies should not matter to a result, and
   /// that is found out by moving it.
   std::optional<std::int64_t> padding = {};
+  /// A secret of this run, kTokenDigits long: its server serves nobody who does not have it. Server and clients need
+  /// one, a local run has none.
+  std::string token = {};
 };
-BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind, padding))
+BOOST_DESCRIBE_STRUCT(StartRequest, (), (run_id, role, workload, parameters, transport, device, bind, padding, token))
 
 /// A clock (CLOCK_MONOTONIC_RAW) less another's, ns.
 struct ClockOffset {
@@ -81,18 +86,20 @@ BOOST_DESCRIBE_STRUCT(StopRequest, (), (run_id))
 struct EchoRequest {
   std::string address;
   bool on = true;
+  std::string token;  ///< of the probes that are answered, kTokenDigits long; to end it none is needed
 };
-BOOST_DESCRIBE_STRUCT(EchoRequest, (), (address, on))
+BOOST_DESCRIBE_STRUCT(EchoRequest, (), (address, on, token))
 
 /// Send probes; the reply comes when all are back or `timeout` after the last.
 struct ProbeRequest {
   std::string local;  ///< address of this node
   std::string peer;   ///< address of a node that echoes
+  std::string token;  ///< of the EchoRequest there
   std::int64_t count = 0;
   std::int64_t interval = 10'000'000;    ///< ns
   std::int64_t timeout = 1'000'000'000;  ///< ns
 };
-BOOST_DESCRIBE_STRUCT(ProbeRequest, (), (local, peer, count, interval, timeout))
+BOOST_DESCRIBE_STRUCT(ProbeRequest, (), (local, peer, token, count, interval, timeout))
 
 struct ProbeResult {
   std::uint32_t session = 0;  ///< as in the packets, for matching with captures

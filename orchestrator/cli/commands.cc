@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 #include <cstdio>
 
+#include "common/printable.hh"
 #include "degen/impairment/spec.hh"
 #include "model/cell.hh"
 #include "workloads/suite/catalog.hh"
@@ -22,7 +23,7 @@ int report_error(const Error& error, bool as_json) {
     const boost::json::object document{{"error", error.message}, {"exit_code", static_cast<int>(error.exit_code)}};
     fmt::print("{}\n", boost::json::serialize(document));
   } else {
-    fmt::print(stderr, "longhaul: {}\n", error.message);
+    fmt::print(stderr, "longhaul: {}\n", printable(error.message));
   }
   return static_cast<int>(error.exit_code);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/printable.hh"
 #include "orchestrator/events/sinks.hh"
 
 namespace longhaul::orchestrator {
@@ -92,10 +93,12 @@ class TextSink : public Sink {
 
   void line(const std::string& text) {
     erase();
-    fmt::print(out_, "{}\n", text);
+    fmt::print(out_, "{}\n", printable(text));  // nodes' words are in it
   }
 
   void show(std::string text) {
+    text = printable(text);
+    text.resize(std::min(text.size(), text.find('\n')));
     winsize size{};
     const auto columns = ::ioctl(::fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? std::size_t{size.ws_col}
                                                                                              : std::size_t{80};

@@ -10,6 +10,7 @@ class AgentControl : public NodeControl {
   explicit AgentControl(agents::Controller controller) : controller_(std::move(controller)) {}
 
   bool connected() const override { return controller_.connected(); }
+  agents::Term certificate() const override { return controller_.agent().term; }
   Awaitable<Result<NodeFacts>> facts() override { return controller_.facts(); }
   Awaitable<Result<agents::ClockOffset>> clock() override { return controller_.clock(); }
   Awaitable<Result<void>> start(agents::StartRequest request) override { return controller_.start(std::move(request)); }
@@ -20,12 +21,11 @@ class AgentControl : public NodeControl {
   Awaitable<Result<agents::RunEvent>> next_event(std::string run_id, Nanoseconds timeout) override {
     return controller_.next_event(std::move(run_id), timeout);
   }
-  Awaitable<Result<void>> probe_echo(std::string address, bool on) override {
-    return controller_.probe_echo(std::move(address), on);
+  Awaitable<Result<void>> probe_echo(agents::EchoRequest request) override {
+    return controller_.probe_echo(std::move(request));
   }
-  Awaitable<Result<agents::ProbeResult>> probe(std::string local, std::string peer, std::int64_t count,
-                                               Nanoseconds interval, Nanoseconds timeout) override {
-    return controller_.probe(std::move(local), std::move(peer), count, interval, timeout);
+  Awaitable<Result<agents::ProbeResult>> probe(agents::ProbeRequest request) override {
+    return controller_.probe(std::move(request));
   }
   Awaitable<Result<degen::Reply>> degen(degen::Request request) override {
     return controller_.degen(std::move(request));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "agents/identity/expiry.hh"
 #include "agents/protocol/messages.hh"
 #include "common/result.hh"
 #include "model/facts.hh"
@@ -23,15 +24,16 @@ class NodeControl {
  public:
   virtual ~NodeControl() = default;
   virtual bool connected() const = 0;
+  /// Of the node's certificate; unlimited where it shows none.
+  virtual agents::Term certificate() const { return {}; }
   virtual Awaitable<Result<NodeFacts>> facts() = 0;
   virtual Awaitable<Result<agents::ClockOffset>> clock() = 0;
   virtual Awaitable<Result<void>> start(agents::StartRequest request) = 0;
   virtual Awaitable<Result<void>> connect_client(agents::ConnectRequest request) = 0;
   virtual Awaitable<Result<void>> stop(std::string run_id) = 0;
   virtual Awaitable<Result<agents::RunEvent>> next_event(std::string run_id, Nanoseconds timeout) = 0;
-  virtual Awaitable<Result<void>> probe_echo(std::string address, bool on) = 0;
-  virtual Awaitable<Result<agents::ProbeResult>> probe(std::string local, std::string peer, std::int64_t count,
-                                                       Nanoseconds interval, Nanoseconds timeout) = 0;
+  virtual Awaitable<Result<void>> probe_echo(agents::EchoRequest request) = 0;
+  virtual Awaitable<Result<agents::ProbeResult>> probe(agents::ProbeRequest request) = 0;
   virtual Awaitable<Result<degen::Reply>> degen(degen::Request request) = 0;
   virtual Awaitable<void> close() = 0;
 };

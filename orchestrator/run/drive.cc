@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/version.hh"
 #include "orchestrator/run/order.hh"
 #include "orchestrator/run/pending.hh"
 
@@ -49,7 +50,8 @@ Driver::Driver(const Campaign& campaign, const std::vector<CampaignCell>& cells,
       testbed_(testbed),
       sink_(sink),
       options_(options),
-      nodes_(testbed, dialer, [this] { return interrupted_; }),
+      tokens_(options.token_seed),
+      nodes_(testbed, dialer, tokens_.next(), [this] { return interrupted_; }),
       emulation_(nodes_, router_of(testbed), wan_),
       ledger_(campaign, cells, of_testbed(std::move(manifest), testbed), std::move(precision), journal, sink,
               options.attempts) {}
@@ -103,9 +105,9 @@ Awaitable<Result<void>> Driver::connect() {
   for (const auto& [node, facts] : nodes_.facts()) {
     emulated = emulated || facts.emulated;
     if (auto kept = ledger_.add_facts(node, facts); !kept) co_return kept;
-    if (!anew->empty() && ledger_.manifest().version != facts.longhaul_version && ledger_.made() == 0)
-      emit(WarningEvent{fmt::format("node {} runs longhaul {}, this is {}", node, facts.longhaul_version,
-                                    ledger_.manifest().version)});
+    if (!anew->empty() && facts.longhaul_version != version_text() && ledger_.made() == 0)
+      emit(WarningEvent{
+          fmt::format("node {} runs longhaul {}, this is {}", node, facts.longhaul_version, version_text())});
   }
   wan_.set_emulated(emulated);
   co_return Result<void>{};
@@ -217,7 +219,6 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
   Pending<Result<agents::ProbeResult>> probes;
   RunHooks hooks;
   hooks.stopped = [this] { return interrupted_; };
-  const auto prober = nodes_.at(link.client);
   hooks.window_open = [&] {
     const auto& workload = workload_of(campaign_, cell);
     const auto window = find_parameter(workload.parameters, "duration") == nullptr
@@ -226,8 +227,8 @@ Awaitable<RunRecord> Driver::run_one(PlannedRun planned, std::optional<PlannedRu
     const auto interval = std::clamp(window / kWindowProbes, kFastestProbes, kSlowestProbes);
     const auto count = std::max<std::int64_t>(window / interval - 1, 1);
     evidence.probes = static_cast<std::uint64_t>(count);
-    probes = Pending<Result<agents::ProbeResult>>::launch(
-        executor, prober->probe(link.from.address, link.to.address, count, interval, wan_.probe_timeout()));
+    probes = Pending<Result<agents::ProbeResult>>::launch(executor,
+                                                          nodes_.probe(link, count, interval, wan_.probe_timeout()));
   };
   // While the processes write their records and go: nothing of the run is on the path any more.
   Pending<PathSurvey> surveyed;
@@ -317,7 +318,7 @@ Awaitable<void> Driver::drop_prepared() {
   prepared_for_.reset();
 }
 
-RunRequest Driver::request(const PlannedRun& planned) const {
+RunRequest Driver::request(const PlannedRun& planned) {
   const auto& cell = cells_[planned.cell];
   RunRequest request;
   request.run_id = run_id(cell, planned);
@@ -328,6 +329,7 @@ RunRequest Driver::request(const PlannedRun& planned) const {
     request.parameters = shorten_window(std::move(request.parameters), workload, round_trip_of(cell.cell));
   request.parameters = vary_payload(std::move(request.parameters), workload, options_.payload);
   request.padding = options_.padding;
+  if (!links_[planned.cell].local()) request.token = tokens_.next();
   request.transport = choice_of(cell.cell.parameters, "transport");
   request.link = links_[planned.cell];
   request.setup_timeout = options_.setup_timeout;

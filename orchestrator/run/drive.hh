@@ -14,6 +14,7 @@
 #include "orchestrator/run/ledger.hh"
 #include "orchestrator/run/record.hh"
 #include "orchestrator/run/schedule.hh"
+#include "orchestrator/run/tokens.hh"
 #include "orchestrator/run/wan.hh"
 
 namespace longhaul::orchestrator {
@@ -24,9 +25,10 @@ struct DriveOptions {
   Nanoseconds setup_timeout = std::chrono::seconds{20};    ///< see RunRequest
   Nanoseconds window_grace = std::chrono::seconds{30};     ///< beyond three times the window by its parameters
   int attempts = Schedule::kAttempts;
-  bool short_windows = false;  ///< see shorten_window
-  std::int64_t padding = 0;    ///< see StartRequest
-  std::int64_t payload = 0;    ///< see vary_payload
+  bool short_windows = false;                    ///< see shorten_window
+  std::int64_t padding = 0;                      ///< see StartRequest
+  std::int64_t payload = 0;                      ///< see vary_payload
+  std::optional<std::uint64_t> token_seed = {};  ///< see Tokens
   /// Of the testbed as it is: not measured again where it knows all links, unless a node is lost.
   std::optional<Baseline> baseline = {};
 };
@@ -74,7 +76,7 @@ class Driver {
   Awaitable<PathSurvey> survey(Pending<Result<agents::ProbeResult>> probes);
   void judge(RunRecord& record, PathEvidence evidence, PathSurvey path);
   Awaitable<void> drop_prepared();
-  RunRequest request(const PlannedRun& planned) const;
+  RunRequest request(const PlannedRun& planned);
   void emit(Event event) { sink_.on(event); }
 
   const Campaign& campaign_;
@@ -83,6 +85,7 @@ class Driver {
   Sink& sink_;
   DriveOptions options_;
   bool interrupted_ = false;
+  Tokens tokens_;
   Nodes nodes_;
   Wan wan_;
   Emulation emulation_;

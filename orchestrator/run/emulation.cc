@@ -20,12 +20,10 @@ bool cross(const std::vector<Link>& links) {
 Awaitable<Result<std::vector<std::int64_t>>> Emulation::probe(std::vector<Link> links, std::int64_t count) {
   // One after the other would take a round trip for each link; together they share it.
   std::vector<Pending<Result<agents::ProbeResult>>> tasks;
-  std::vector<std::shared_ptr<NodeControl>> clients;
   const auto each = (count + static_cast<std::int64_t>(links.size()) - 1) / static_cast<std::int64_t>(links.size());
   for (const auto& link : links) {
-    clients.push_back(nodes_.at(link.client));
     auto task = co_await Pending<Result<agents::ProbeResult>>::start(
-        clients.back()->probe(link.from.address, link.to.address, each, kProbeInterval, wan_.probe_timeout()));
+        nodes_.probe(link, each, kProbeInterval, wan_.probe_timeout()));
     tasks.push_back(std::move(task));
   }
   std::vector<std::int64_t> all;

@@ -1,5 +1,7 @@
 #include "orchestrator/run/examination.hh"
 
+#include "orchestrator/run/tokens.hh"
+
 namespace longhaul::orchestrator {
 namespace {
 
@@ -28,30 +30,42 @@ Awaitable<Asked> ask(Node node, Dialer& dialer) {
     co_return asked;
   }
   asked.examined.facts = std::move(*facts);
+  asked.examined.certificate = (*control)->certificate();
   if (node.role == Role::router) {
     degen::Request request;
     request.kind = degen::RequestKind::show;
     const auto reply = co_await (*control)->degen(std::move(request));
-    if (!reply) asked.examined.degen = reply.error().message;
+    if (!reply)
+      asked.examined.degen = reply.error().message;
+    else if (reply->report)
+      asked.examined.lacks = reply->report->lacks;
   }
   asked.control = std::move(*control);
   co_return asked;
 }
 
 Awaitable<TriedPath> try_path(TriedPath path, NodeControl& client, NodeControl& server) {
-  const auto echoing = co_await server.probe_echo(path.to, true);
+  agents::EchoRequest echo{.address = path.to, .on = true, .token = random_token()};
+  agents::ProbeRequest probes{.local = path.from,
+                              .peer = path.to,
+                              .token = echo.token,
+                              .count = kProbes,
+                              .interval = kInterval.count(),
+                              .timeout = kPatience.count()};
+  const auto echoing = co_await server.probe_echo(echo);
   if (!echoing) {
     path.error = echoing.error().message;
     co_return path;
   }
-  const auto result = co_await client.probe(path.from, path.to, kProbes, kInterval, kPatience);
+  const auto result = co_await client.probe(std::move(probes));
   if (result) {
     path.sent = result->sent;
     path.came = result->round_trips.size();
   } else {
     path.error = result.error().message;
   }
-  co_await server.probe_echo(path.to, false);
+  echo.on = false;
+  co_await server.probe_echo(std::move(echo));
   co_return path;
 }
 

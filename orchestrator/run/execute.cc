@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "orchestrator/run/story.hh"
+
 namespace longhaul::orchestrator {
 namespace {
 
@@ -12,15 +14,23 @@ constexpr Nanoseconds kSlice = std::chrono::milliseconds{200};  // how soon Ctrl
 constexpr Nanoseconds kServerRecord = std::chrono::seconds{5};
 constexpr Nanoseconds kExit = std::chrono::seconds{3};
 
+// The end of a wait, which may be brought nearer while it lasts.
+using Deadline = std::shared_ptr<Clock::time_point>;
+Deadline by(Clock::time_point time) {
+  return std::make_shared<Clock::time_point>(time);
+}
+Deadline within(Nanoseconds time) {
+  return by(Clock::now() + time);
+}
+
 // The next event of a run before `deadline`; an error when the node is lost, the time is over or the user stops it.
-Awaitable<Result<RunEvent>> next(std::shared_ptr<NodeControl> node, std::string run_id, Clock::time_point deadline,
+Awaitable<Result<RunEvent>> next(std::shared_ptr<NodeControl> node, std::string run_id, Deadline deadline,
                                  std::function<bool()> stopped) {
   for (;;) {
     if (stopped && stopped()) co_return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
-    const auto left = std::chrono::duration_cast<Nanoseconds>(deadline - Clock::now());
-    if (left.count() <= 0) co_return fail("no sign of life in time");
-    const auto slice = std::min(left, kSlice);
     const auto asked = Clock::now();
+    if (asked >= *deadline) co_return fail("no sign of life in time");
+    const auto slice = std::min(std::chrono::duration_cast<Nanoseconds>(*deadline - asked), kSlice);
     auto event = co_await node->next_event(run_id, slice);
     // An error before the time is over is no time-out: the node is lost, or does not know the run.
     if (event || !node->connected() || Clock::now() - asked < slice / 2) co_return event;
@@ -29,7 +39,7 @@ Awaitable<Result<RunEvent>> next(std::shared_ptr<NodeControl> node, std::string 
 
 // Only for its events so far unread: the exit of a process that has said all it had to say.
 Awaitable<bool> see_off(std::shared_ptr<NodeControl> node, std::string run_id) {
-  const auto deadline = Clock::now() + kExit;
+  const auto deadline = within(kExit);
   while (node->connected()) {
     auto event = co_await next(node, run_id, deadline, {});
     if (event && event->exit) co_return true;
@@ -53,6 +63,7 @@ agents::StartRequest start_request(const RunRequest& request, Role role, const A
     start.device = here.device;
   start.bind = here.address;
   if (request.padding > 0) start.padding = request.padding;
+  start.token = request.token;
   if (role != Role::server) start.parameters = request.parameters;
   return start;
 }
@@ -71,34 +82,6 @@ Awaitable<std::optional<agents::ClockOffset>> clock_between(Nodes& nodes, std::s
   if (!here || !there) co_return std::nullopt;
   co_return agents::ClockOffset{.offset = there->offset - here->offset, .error = there->error + here->error};
 }
-
-// The sum of a node's events.
-struct Story {
-  std::optional<NodeRecord> record;
-  std::optional<std::string> unsupported;
-  std::optional<std::string> failed;
-  std::optional<std::string> exit;
-  std::uint16_t port = 0;  // where it listens
-  bool over() const { return record || unsupported || failed || exit; }
-
-  void take(RunEvent& event) {
-    if (event.exit) exit = std::move(event.exit);
-    if (!event.bench) return;
-    auto& bench = *event.bench;
-    if (bench.kind == BenchEventKind::ready) port = bench.port.value_or(0);
-    if (bench.kind == BenchEventKind::record) record = std::move(bench.record);
-    if (bench.kind == BenchEventKind::unsupported) unsupported = bench.message.value_or("without a reason");
-    if (bench.kind == BenchEventKind::failed) failed = bench.message.value_or("without a reason");
-  }
-
-  // Empty: all is well.
-  std::string trouble() const {
-    if (unsupported) return *unsupported;
-    if (failed) return *failed;
-    if (record) return {};
-    return exit ? fmt::format("ended without a record, {}", *exit) : "no record";
-  }
-};
 
 // A node's story under its name.
 using Stories = std::vector<std::pair<std::string, Story>>;
@@ -127,57 +110,55 @@ RunOutcome outcome_of(const Stories& stories) {
   return outcome;
 }
 
-// State of the process that opens and closes the window, from its events.
-struct Watched {
+// The process that opens and closes the window, until it has said all that it has to say. What runs by itself may take
+// long, as long as it gets on.
+Awaitable<Story> watch(std::shared_ptr<NodeControl> node, RunRequest request, Deadline deadline, RunHooks hooks) {
   Story story;
-  bool silent = false;  // it did not come to an end: why it `failed` is our word
-  std::int64_t ready_at = 0;
-  std::int64_t window_stop = 0;
-  std::int64_t measuring() const { return ready_at > 0 && window_stop > ready_at ? window_stop - ready_at : 0; }
-};
-
-// Until it has said all that it has to say. What runs by itself may take long, as long as it gets on.
-Awaitable<Watched> watch(std::shared_ptr<NodeControl> node, RunRequest request, Clock::time_point deadline,
-                         RunHooks hooks) {
-  Watched watched;
-  while (!watched.story.over()) {
+  while (!story.over()) {
     auto event = co_await next(node, request.run_id, deadline, hooks.stopped);
     if (!event) {
-      watched.silent = true;
-      watched.story.failed = event.error().message;
+      story.give_up(event.error().message);
       break;
     }
-    if (event->bench) {
-      const auto& bench = *event->bench;
-      const bool gets_on = bench.kind == BenchEventKind::progress && request.link.local();
-      if (bench.kind == BenchEventKind::ready) watched.ready_at = bench.time;
-      if (bench.kind == BenchEventKind::ready || bench.kind == BenchEventKind::window_start || gets_on)
-        deadline = Clock::now() + request.window_timeout;
-      if (bench.kind == BenchEventKind::window_start && hooks.window_open) hooks.window_open();
-      if (bench.kind == BenchEventKind::window_stop) {
-        watched.window_stop = bench.time;
-        if (hooks.window_closed) hooks.window_closed();
-      }
-    }
-    watched.story.take(*event);
+    const auto news = story.take(std::move(*event));
+    const bool gets_on = news == Story::News::progress && request.link.local();
+    if (news == Story::News::ready || news == Story::News::window_opened || gets_on)
+      *deadline = Clock::now() + request.window_timeout;
+    if (news == Story::News::window_opened && hooks.window_open) hooks.window_open();
+    if (news == Story::News::window_closed && hooks.window_closed) hooks.window_closed();
   }
-  co_return watched;
+  co_return story;
 }
 
-// A client beside the first: until it has said all that it has to say.
-Awaitable<Story> follow(std::shared_ptr<NodeControl> node, agents::ConnectRequest where, Clock::time_point deadline,
+// What else takes part, until it has said all that it has to say.
+Awaitable<Story> listen(std::shared_ptr<NodeControl> node, std::string run_id, Deadline deadline,
                         std::function<bool()> stopped) {
   Story story;
-  const auto run_id = where.run_id;
-  auto connected = co_await node->connect_client(std::move(where));
-  if (!connected) story.failed = connected.error().message;
   while (!story.over()) {
     auto event = co_await next(node, run_id, deadline, stopped);
     if (event)
-      story.take(*event);
+      story.take(std::move(*event));
     else
-      story.failed = event.error().message;
+      story.give_up(event.error().message);
   }
+  co_return story;
+}
+
+// A client beside the first.
+Awaitable<Story> follow(std::shared_ptr<NodeControl> node, agents::ConnectRequest where, Deadline deadline,
+                        std::function<bool()> stopped) {
+  auto run_id = where.run_id;
+  auto connected = co_await node->connect_client(std::move(where));
+  if (connected) co_return co_await listen(std::move(node), std::move(run_id), std::move(deadline), std::move(stopped));
+  Story story;
+  story.give_up(connected.error().message);
+  co_return story;
+}
+
+// The server, while the clients measure. Without it they need not be waited for long.
+Awaitable<Story> attend(std::shared_ptr<NodeControl> node, std::string run_id, Deadline deadline, Deadline clients) {
+  auto story = co_await listen(std::move(node), std::move(run_id), std::move(deadline), {});
+  if (!story.record) *clients = std::min(*clients, Clock::now() + kExit);
   co_return story;
 }
 
@@ -211,16 +192,16 @@ Awaitable<Story> start_process(std::shared_ptr<NodeControl> node, agents::StartR
 // Starts a server: its story until it listens, or why it does not.
 Awaitable<Story> start_server(std::shared_ptr<NodeControl> node, agents::StartRequest request, Nanoseconds limit) {
   Story story;
-  const auto deadline = Clock::now() + limit;
+  const auto deadline = within(limit);
   const auto run_id = request.run_id;
   auto started = co_await node->start(std::move(request));
   if (!started) story.failed = started.error().message;
   while (story.port == 0 && !story.over()) {
     auto event = co_await next(node, run_id, deadline, {});
     if (event)
-      story.take(*event);
+      story.take(std::move(*event));
     else
-      story.failed = fmt::format("the server did not listen: {}", event.error().message);
+      story.give_up(fmt::format("the server did not listen: {}", event.error().message));
   }
   co_return story;
 }
@@ -229,12 +210,10 @@ Awaitable<Story> start_server(std::shared_ptr<NodeControl> node, agents::StartRe
 Awaitable<RunOutcome> execute_local(Nodes& nodes, RunRequest request, RunHooks hooks) {
   auto node = nodes.at(request.link.client);
   auto begun = co_await start_process(node, start_request(request, Role::local, request.link.from));
-  Watched watched;
-  watched.story = std::move(begun);
-  if (!watched.story.over()) watched = co_await watch(node, request, Clock::now() + request.setup_timeout, hooks);
-  Stories stories{{request.link.client, watched.story}};
+  if (!begun.over()) begun = co_await watch(node, request, within(request.setup_timeout), hooks);
+  Stories stories{{request.link.client, begun}};
   auto outcome = outcome_of(stories);
-  outcome.measuring = watched.measuring();
+  outcome.measuring = begun.measuring();
   co_await end_all(nodes, request.run_id, std::move(stories));
   co_return outcome;
 }
@@ -284,35 +263,26 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, PreparedRun prep
   if (prepared.port == 0) co_return prepared.refusal;
   auto node = nodes.at(request.link.client);
   auto server = nodes.at(request.link.server);
-  Story serving;
 
   auto connecting = connect_request(request, request.link, prepared.port);
   connecting.server_clock = co_await clock_between(nodes, request.link.client, request.link.server);
   auto told = co_await node->connect_client(std::move(connecting));
   // One that cannot be told has ended: what it said explains it.
-  const auto deadline = Clock::now() + (told ? request.setup_timeout : kExit);
+  const auto deadline = within(told ? request.setup_timeout : kExit);
+  const auto server_deadline = by(Clock::time_point::max());
+  auto serving = co_await Pending<Story>::start(attend(server, request.run_id, server_deadline, deadline));
   std::vector<Pending<Story>> further;
   for (const auto& link : request.link.beside) {
     auto following =
         co_await Pending<Story>::start(follow(nodes.at(link.client), connect_request(request, link, prepared.port),
-                                              deadline + request.window_timeout, hooks.stopped));
+                                              by(*deadline + request.window_timeout), hooks.stopped));
     further.push_back(std::move(following));
   }
-  auto watched = co_await watch(node, request, deadline, hooks);
-  auto& client = watched.story;
-  if (watched.silent && !told) client.failed = told.error().message;
+  auto client = co_await watch(node, request, deadline, hooks);
+  if (client.given_up && !told) client.failed = told.error().message;
 
-  const auto server_deadline = Clock::now() + kServerRecord;
-  if (client.record) {
-    while (!serving.over()) {
-      auto event = co_await next(server, request.run_id, server_deadline, {});
-      if (!event) {
-        serving.failed = event.error().message;
-        break;
-      }
-      serving.take(*event);
-    }
-  } else {
+  *server_deadline = Clock::now() + kServerRecord;
+  if (!client.record) {
     // The server's message explains a failed run; it may send none.
     if (node->connected() && !client.exit) {
       auto ignored = co_await node->stop(request.run_id);
@@ -322,13 +292,9 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, PreparedRun prep
       auto ignored = co_await server->stop(request.run_id);
       (void)ignored;
     }
-    while (!serving.exit) {
-      auto event = co_await next(server, request.run_id, server_deadline, {});
-      if (!event) break;
-      serving.take(*event);
-    }
-    serving.record.reset();
   }
+  auto served = co_await serving.wait();
+  if (!client.record) served.record.reset();
 
   Stories stories{{request.link.client, client}};
   for (std::size_t i = 0; i < further.size(); ++i) {
@@ -336,10 +302,11 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, PreparedRun prep
     stories.emplace_back(request.link.beside[i].client, std::move(story));
   }
 
-  const bool stopped_server = !client.record && !serving.failed && !serving.unsupported;
-  if (!stopped_server) stories.emplace_back(request.link.server, serving);  // stopped by us: nothing to complain about
+  const bool stopped_server = !client.record && !served.failed && !served.unsupported;
+  if (!stopped_server) stories.emplace_back(request.link.server, served);  // stopped by us: nothing to complain about
+  if (stopped_server && !served.exit) co_await see_off(server, request.run_id);
   auto outcome = outcome_of(stories);
-  outcome.measuring = watched.measuring();
+  outcome.measuring = client.measuring();
   co_await end_all(nodes, request.run_id, std::move(stories));
   co_return outcome;
 }

@@ -20,6 +20,7 @@ struct RunRequest {
   std::string transport;  ///< empty: it has none
   Link link;
   std::int64_t padding = 0;  ///< see agents::StartRequest
+  std::string token;         ///< of its processes, see there; empty: it runs by itself
   Nanoseconds setup_timeout =
       std::chrono::seconds{20};  ///< until the server listens, and from its address to the client's connection
   Nanoseconds window_timeout = std::chrono::seconds{30};  ///< from there to the client's record; by itself: and from

@@ -23,7 +23,8 @@ Awaitable<Result<void>> Nodes::connect(const Node& node, Nanoseconds timeout) {
       auto echoing = Result<void>{};
       if (facts) {
         for (const auto& address : echoes_[node.name]) {
-          echoing = co_await shared->probe_echo(address, true);
+          agents::EchoRequest echo{.address = address, .on = true, .token = token_};
+          echoing = co_await shared->probe_echo(std::move(echo));
           if (!echoing) break;
         }
       }
@@ -70,6 +71,21 @@ bool Nodes::connected(const std::string& node) const {
 bool Nodes::all_connected() const {
   return std::all_of(testbed_.nodes.begin(), testbed_.nodes.end(),
                      [this](const Node& node) { return connected(node.name); });
+}
+
+Awaitable<Result<agents::ProbeResult>> Nodes::probe(const Link& link, std::int64_t count, Nanoseconds interval,
+                                                    Nanoseconds timeout) const {
+  agents::ProbeRequest request{.local = link.from.address,
+                               .peer = link.to.address,
+                               .token = token_,
+                               .count = count,
+                               .interval = interval.count(),
+                               .timeout = timeout.count()};
+  // The coroutine holds the connection, which may be lost and made anew meanwhile.
+  return
+      [](std::shared_ptr<NodeControl> control, agents::ProbeRequest asked) -> Awaitable<Result<agents::ProbeResult>> {
+        co_return co_await control->probe(std::move(asked));
+      }(at(link.client), std::move(request));
 }
 
 Awaitable<void> Nodes::close() {

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "orchestrator/run/control.hh"
+#include "orchestrator/run/links.hh"
 
 namespace longhaul::orchestrator {
 
 class Nodes {
  public:
-  /// `stopped` is polled while waiting. All references must outlive this.
-  Nodes(const Testbed& testbed, Dialer& dialer, std::function<bool()> stopped)
-      : testbed_(testbed), dialer_(dialer), stopped_(std::move(stopped)) {}
+  /// `stopped` is polled while waiting. `token`: of all probes. All references must outlive this.
+  Nodes(const Testbed& testbed, Dialer& dialer, std::string token, std::function<bool()> stopped)
+      : testbed_(testbed), dialer_(dialer), token_(std::move(token)), stopped_(std::move(stopped)) {}
 
   /// Connects whoever is not connected, trying again until `timeout`. Newly connected nodes have told their facts and
   /// echo at the addresses given to echo_at(). Returns the names of those that were connected anew.
@@ -32,6 +33,10 @@ class Nodes {
   std::shared_ptr<NodeControl> at(const std::string& node) const { return controls_.at(node); }
   const std::map<std::string, NodeFacts>& facts() const { return facts_; }
 
+  /// Has the link's client, a connected one, send probes to where its server echoes.
+  Awaitable<Result<agents::ProbeResult>> probe(const Link& link, std::int64_t count, Nanoseconds interval,
+                                               Nanoseconds timeout) const;
+
   Awaitable<void> close();
 
  private:
@@ -39,6 +44,7 @@ class Nodes {
 
   const Testbed& testbed_;
   Dialer& dialer_;
+  std::string token_;
   std::function<bool()> stopped_;
   std::map<std::string, std::shared_ptr<NodeControl>> controls_;
   std::map<std::string, NodeFacts> facts_;

@@ -17,6 +17,7 @@ namespace longhaul::agents {
 namespace {
 
 using namespace testing_support;
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
@@ -120,6 +121,84 @@ TEST_F(Access, RevocationEndsASessionThatIsOpen) {
   });
 }
 
+TEST_F(Access, ACertificateThatExpiresEndsItsSession) {
+  open_agent();
+  std::string lost;
+  Credentials brief;
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(unmoved, co_await Controller::connect(node(), controller_));
+    boost::asio::steady_timer pause{context_};
+    // In force when it connects, however slow this machine is, and over a moment later.
+    for (std::chrono::seconds lifetime{2}; lost.empty() && lifetime < 1min; lifetime *= 2) {
+      brief = issue(PeerRole::controller, fmt::format("brief-{}", lifetime.count()), {.lifetime = lifetime});
+      auto controller = co_await Controller::connect(node(), brief);
+      if (!controller) continue;
+      for (;;) {
+        const auto facts = co_await controller->facts();
+        if (!facts) lost = facts.error().message;
+        if (!facts) break;
+        pause.expires_after(50ms);
+        (void)co_await pause.async_wait(kTuple);
+      }
+    }
+    CO_VALUE(still, co_await unmoved.facts());
+  });
+  EXPECT_THAT(lost, AllOf(HasSubstr("the certificate of controller brief-"), HasSubstr("has expired, on ")));
+  EXPECT_THAT(connect_error(brief, node()), HasSubstr("certificate expired"));
+}
+
+TEST_F(Access, AnAgentThatIsRevokedLosesItsControllers) {
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    EXPECT_TRUE(pki_revoke(pki_, options_.credentials.cert));
+    const auto facts = co_await controller.facts();
+    CO_REQUIRE(!facts);
+    EXPECT_THAT(facts.error().message, HasSubstr("its certificate was revoked"));
+    EXPECT_FALSE(controller.connected());
+  });
+}
+
+TEST_F(Access, ARevocationListThatIsGoneKeepsEverybodyOut) {
+  open_agent();
+  EXPECT_EQ(connect_error(controller_, node()), "connected");
+  // The controller has a list of its own: here the agent is to refuse.
+  const auto own = directory_.path() / "own";
+  fs::create_directory(own);
+  for (const auto* file : {"ca.pem", "crl.pem"}) fs::copy_file(pki_ / file, own / file);
+  auto controller = controller_;
+  controller.ca = (own / "ca.pem").string();
+  controller.listed = std::make_shared<std::atomic<bool>>(false);
+  fs::rename(pki_ / "crl.pem", pki_ / "kept");
+  EXPECT_NE(connect_error(controller, node()), "connected");
+  fs::rename(pki_ / "kept", pki_ / "crl.pem");
+  EXPECT_EQ(connect_error(controller, node()), "connected");
+  // And here the controller is: it has seen one during its campaign.
+  fs::remove(own / "crl.pem");
+  EXPECT_THAT(connect_error(controller, node()), HasSubstr("was there and is gone"));
+}
+
+TEST_F(Access, ANewCertificateIsTakenUpByBothSidesWithoutARestart) {
+  open_agent();
+  std::string first, second;
+  const auto serials = [&](std::string& into) {
+    run([&]() -> Awaitable<void> {
+      CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+      into = controller.agent().serial;
+    });
+  };
+  serials(first);
+  const auto agent = pki_issue(pki_, {PeerRole::agent, "node"}, {}, true);
+  ASSERT_TRUE(agent);
+  EXPECT_EQ(agent->replaced, first);
+  ASSERT_TRUE(pki_revoke_serial(pki_, first));
+  const auto controller = pki_issue(pki_, {PeerRole::controller, "me"}, {}, true);
+  ASSERT_TRUE(controller);
+  ASSERT_TRUE(pki_revoke_serial(pki_, controller->replaced));
+  serials(second);
+  EXPECT_EQ(second, agent->serial);
+}
+
 TEST_F(Access, TheNodeMustBeTheOneThatWasMeant) {
   open_agent();
   auto other = node();
@@ -134,6 +213,34 @@ TEST_F(Access, NobodyListens) {
   agent_->close();
   EXPECT_THAT(connect_error(controller_, nowhere), HasSubstr("agent node at 127.0.0.1"));
   EXPECT_THAT(connect_error(controller_, nowhere), HasSubstr("Connection refused"));
+}
+
+// OpenSSL refuses a key as short as this one: that is an exception, not a refusal of ours.
+constexpr const char* kWeakCertificate = R"(-----BEGIN CERTIFICATE-----
+MIIBdzCCASGgAwIBAgIUFa+hP9clMQ7I7IRX+WeTn7qidSQwDQYJKoZIhvcNAQEL
+BQAwDzENMAsGA1UEAwwEd2VhazAgFw0yNjExMjUwOTI3MzVaGA8yMTI2MTEwMTA5
+MjczNVowDzENMAsGA1UEAwwEd2VhazBcMA0GCSqGSIb3DQEBAQUAA0sAMEgCQQDB
+6KiLw4NFFKAzFNk8WREc7V0Y4Zm5i/wmEHEWubHP+zCv+Uh5I5BP0oEa0eqeOa02
+O05eO/3Fi8eoqVsEA0oHAgMBAAGjUzBRMB0GA1UdDgQWBBSJ8ibfpDVEwfGbySm0
+VSIMRg3WwjAfBgNVHSMEGDAWgBSJ8ibfpDVEwfGbySm0VSIMRg3WwjAPBgNVHRMB
+Af8EBTADAQH/MA0GCSqGSIb3DQEBCwUAA0EAnuoXwO8aa0t3TPUNthcL+avSkSZz
+0GZNqTS/IMvwYDxwpXpwdSFuc0/+4gyLayBH5F8RtNOIOLWCcqdUlSZ/iw==
+-----END CERTIFICATE-----
+)";
+
+TEST_F(Access, NothingThatIsThrownEndsTheAccepting) {
+  open_agent();
+  const auto good = options_.credentials.cert + ".good";
+  fs::copy_file(options_.credentials.cert, good);
+  std::ofstream{options_.credentials.cert, std::ios::trunc} << kWeakCertificate;
+  ASSERT_THROW((void)make_ssl_context(options_.credentials, TlsSide::server), std::runtime_error);
+  run([&]() -> Awaitable<void> {
+    const auto refused = co_await Controller::connect(node(), controller_);
+    EXPECT_FALSE(refused);
+    fs::rename(good, options_.credentials.cert);
+    CO_VALUE(admitted, co_await Controller::connect(node(), controller_));
+    EXPECT_TRUE(admitted.connected());
+  });
 }
 
 TEST_F(Access, AServerThatSaysNothingIsGivenUp) {
@@ -228,7 +335,7 @@ TEST_F(Access, BadMessagesAreAnsweredAndEndTheSession) {
       {"", "not a JSON document"},
       {R"({"id":1,"kind":"reboot"})", "kind: expected one of"},
       {R"({"id":1,"kind":"start"})", "lacks the body"},
-      {R"({"id":1,"kind":"echo","echo":{"address":"; reboot","on":true}})", "echo.address"},
+      {R"({"id":1,"kind":"echo","echo":{"address":"; reboot","on":true,"token":""}})", "echo.address"},
       {std::string(200'000, '['), "not a JSON document"},
       {std::string("\0\xff\xfe", 3), "not a JSON document"},
   };
@@ -315,7 +422,8 @@ TEST_F(Access, TooManyRequestsAtOnce) {
     const auto stream = co_await open_stream();
     for (int i = 0; i < 10; ++i) {
       Request request{.id = static_cast<std::uint64_t>(i), .kind = RequestKind::probe};
-      request.probe = ProbeRequest{.local = "127.0.0.1", .peer = "127.0.0.1", .count = 1, .timeout = 60'000'000'000};
+      request.probe = ProbeRequest{
+          .local = "127.0.0.1", .peer = "127.0.0.1", .token = kToken, .count = 1, .timeout = 60'000'000'000};
       stream->send(to_json(request));
     }
     words = co_await last_words(stream);

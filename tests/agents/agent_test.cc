@@ -243,7 +243,8 @@ TEST_F(Sessions, RefusesWithoutHarm) {
     show.kind = longhaul::degen::RequestKind::show;
     const auto no_degen = co_await controller.degen(show);
     EXPECT_THAT(no_degen.error().message, HasSubstr("emulates no WAN"));
-    const auto not_ours = co_await controller.probe_echo("192.0.2.77", true);
+    EchoRequest elsewhere{.address = "192.0.2.77", .on = true, .token = kToken};
+    const auto not_ours = co_await controller.probe_echo(elsewhere);
     EXPECT_THAT(not_ours.error().message, HasSubstr("binding UDP port 7473 of 192.0.2.77"));
     CO_VALUE(facts, co_await controller.facts());
   });
@@ -312,20 +313,71 @@ TEST_F(Sessions, ProbesGoRound) {
   open_agent();
   run([&]() -> Awaitable<void> {
     CO_VALUE(controller, co_await Controller::connect(node(), controller_));
-    CO_OK(co_await controller.probe_echo("127.0.0.1", true));
-    CO_OK(co_await controller.probe_echo("127.0.0.1", true));
+    EchoRequest echo{.address = "127.0.0.1", .on = true, .token = kToken};
+    CO_OK(co_await controller.probe_echo(echo));
+    CO_OK(co_await controller.probe_echo(echo));
     CO_OK(co_await controller.start(script("meanwhile", "hang")));
-    CO_VALUE(result, co_await controller.probe("127.0.0.1", "127.0.0.1", 20, 2ms));
+    auto asked = probes(kToken);
+    asked.count = 20;
+    asked.timeout = 1'000'000'000;
+    CO_VALUE(result, co_await controller.probe(asked));
     EXPECT_EQ(result.sent, 20u);
     EXPECT_THAT(result.round_trips, SizeIs(20));
-    CO_OK(co_await controller.probe_echo("127.0.0.1", false));
-    CO_VALUE(lost, co_await controller.probe("127.0.0.1", "127.0.0.1", 3, 1ms, 50ms));
+    echo.on = false;
+    CO_OK(co_await controller.probe_echo(echo));
+    CO_VALUE(lost, co_await controller.probe(probes(kToken)));
     EXPECT_EQ(lost.sent, 3u);
     EXPECT_THAT(lost.round_trips, SizeIs(0));
-    const auto bad = co_await controller.probe("127.0.0.1", "127.0.0.1", 0, 1ms);
+    asked.count = 0;
+    const auto bad = co_await controller.probe(asked);
     EXPECT_THAT(bad.error().message, HasSubstr("probe.count"));
     EXPECT_FALSE(controller.connected());  // a message that breaks the protocol's limits ends the connection
   });
+}
+
+TEST_F(Sessions, OnlyProbesWithTheTokenAreAnswered) {
+  open_agent();
+  const auto other = issue(PeerRole::controller, "other");
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(first, co_await Controller::connect(node(), controller_));
+    CO_VALUE(second, co_await Controller::connect(node(), other));
+    const EchoRequest mine{.address = "127.0.0.1", .on = true, .token = kToken};
+    const EchoRequest yours{.address = "127.0.0.1", .on = true, .token = kOtherToken};
+    CO_OK(co_await first.probe_echo(mine));
+    CO_VALUE(own, co_await first.probe(probes(kToken)));
+    EXPECT_THAT(own.round_trips, SizeIs(3));
+    CO_VALUE(strange, co_await first.probe(probes(kOtherToken)));
+    EXPECT_THAT(strange.round_trips, SizeIs(0));
+    // The address is shared, the token is not: each goes with its session.
+    CO_OK(co_await second.probe_echo(yours));
+    CO_VALUE(beside, co_await second.probe(probes(kOtherToken)));
+    EXPECT_THAT(beside.round_trips, SizeIs(3));
+    co_await first.close();
+    for (;;) {  // the agent hears of it a little later
+      CO_VALUE(gone, co_await second.probe(probes(kToken)));
+      if (gone.round_trips.empty()) break;
+    }
+    CO_VALUE(still, co_await second.probe(probes(kOtherToken)));
+    EXPECT_THAT(still.round_trips, SizeIs(3));
+  });
+}
+
+TEST_F(Sessions, ARunGetsItsTokenAndNobodyElseSeesIt) {
+  options_.audit = (directory_.path() / "audit").string();
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    auto request = script("t", "token");
+    request.token = kToken;
+    CO_OK(co_await controller.start(request));
+    const auto all = co_await events(controller, "t");
+    CO_REQUIRE(!all.empty() && all[0].bench && all[0].bench->message);
+    // What was executed, and its environment.
+    EXPECT_EQ(*all[0].bench->message, "--transport=tcp --mode=token; " + kToken);
+  });
+  std::ifstream file{options_.audit};
+  const std::string audit{std::istreambuf_iterator<char>{file}, {}};
+  EXPECT_THAT(audit, AllOf(HasSubstr("started"), Not(HasSubstr(kToken))));
 }
 
 /// Answers as degen would and remembers what it was asked.
@@ -337,6 +389,8 @@ class FakeDegen : public std::enable_shared_from_this<FakeDegen> {
     boost::asio::co_spawn(context_, accept(shared_from_this()), [](std::exception_ptr) {});
   }
   void close() { acceptor_.close(); }
+  /// Of a refusal.
+  void say(std::string words) { words_ = std::move(words); }
   int connections = 0;
   int heartbeats = 0;
   std::vector<longhaul::degen::Request> requests;
@@ -369,6 +423,8 @@ class FakeDegen : public std::enable_shared_from_this<FakeDegen> {
     }
   }
 
+  std::string words_ = "no such engine";
+
   longhaul::degen::Reply answer(const std::string& text) {
     const auto request = longhaul::degen::request_from_json(text);
     longhaul::degen::Reply reply;
@@ -382,7 +438,7 @@ class FakeDegen : public std::enable_shared_from_this<FakeDegen> {
       requests.push_back(*request);
     }
     reply.ok = request->engine != "broken";
-    if (!reply.ok) reply.error = "no such engine";
+    if (!reply.ok) reply.error = words_;
     reply.held = true;
     if (request->kind == longhaul::degen::RequestKind::measure)
       reply.report = longhaul::degen::Report{.impaired = true};
@@ -394,6 +450,7 @@ class FakeDegen : public std::enable_shared_from_this<FakeDegen> {
 };
 
 TEST_F(Sessions, DegenIsPassedOnAndLetGo) {
+  options_.audit = (directory_.path() / "audit").string();
   options_.degen_socket = (directory_.path() / "degen.sock").string();
   const auto degen = std::make_shared<FakeDegen>(context_, options_.degen_socket);
   degen->open();
@@ -420,10 +477,43 @@ TEST_F(Sessions, DegenIsPassedOnAndLetGo) {
     const auto unknown = co_await controller.degen(apply);
     EXPECT_THAT(unknown.error().message, HasSubstr("dealy"));
     EXPECT_EQ(degen->requests.size(), 3u);  // it never saw the last
+    const longhaul::degen::Request others{.kind = longhaul::degen::RequestKind::clear, .force = true};
+    CO_VALUE(cleared, co_await controller.degen(others));
     const auto quiet = co_await controller.next_event("none", 0s);
     EXPECT_FALSE(quiet);
   });
   EXPECT_TRUE(eventually([&] { return degen->connections == 0; }));
+  degen->close();
+  std::ifstream file{options_.audit};
+  const std::string audit{std::istreambuf_iterator<char>{file}, {}};
+  EXPECT_THAT(audit, HasSubstr(R"("request":"clear","parameters":{},"force":true)"));
+}
+
+// A reply that cannot be passed on, because no frame holds it with what is put round it, stands for all that throws.
+TEST_F(Sessions, AnExceptionEndsItsSessionWithItsRunsAndNoOther) {
+  options_.degen_socket = (directory_.path() / "degen.sock").string();
+  options_.handover = 10s;
+  const auto degen = std::make_shared<FakeDegen>(context_, options_.degen_socket);
+  longhaul::degen::Reply around{.ok = false, .error = ""};
+  degen->say(std::string(kMaxFrame - longhaul::degen::to_json(around).size(), 'x'));
+  degen->open();
+  open_agent();
+  const auto other = issue(PeerRole::controller, "other");
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(first, co_await Controller::connect(node(), controller_));
+    CO_VALUE(second, co_await Controller::connect(node(), other));
+    CO_OK(co_await first.start(script("mine", "stubborn")));
+    CO_VALUE(ready, co_await first.next_event("mine", 20s));
+    const auto pid = std::stoi(*ready.bench->message);
+    longhaul::degen::Request broken{.kind = longhaul::degen::RequestKind::apply, .engine = "broken"};
+    const auto reply = co_await first.degen(broken);
+    EXPECT_FALSE(reply);
+    EXPECT_FALSE(first.connected());
+    // The other one is served on, and has its turn: the run was let go.
+    CO_OK(co_await second.start(script("yours", "good")));
+    EXPECT_FALSE(process_exists(pid));
+    EXPECT_TRUE(second.connected());
+  });
   degen->close();
 }
 

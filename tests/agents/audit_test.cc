@@ -172,6 +172,20 @@ TEST_F(Audited, ARunFromItsStartToItsEnd) {
   EXPECT_EQ(text_of(lines[10], "run"), "four");
 }
 
+TEST_F(Audited, AStartThatThrowsIsThereToo) {
+  options_.bench = "/no/such/bench";
+  open_agent();
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    const auto started = co_await controller.start(script("one", "good"));
+    EXPECT_FALSE(started);
+  });
+  const auto lines = lines_of(file_);
+  ASSERT_THAT(kinds_of(lines), ElementsAre("opened", "connected", "refused"));
+  EXPECT_EQ(text_of(lines[2], "run"), "one");
+  EXPECT_THAT(text_of(lines[2], "reason"), HasSubstr("executing /no/such/bench"));
+}
+
 TEST_F(Audited, StrangersAreRefusedWithTheReason) {
   open_agent();
   const auto other_pki = directory_.path() / "other";

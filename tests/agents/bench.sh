@@ -45,5 +45,6 @@ case $mode in
     emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"$(cat /proc/$$/limits /proc/$$/status /proc/$$/oom_score_adj | tr -s '\n\t ' ' ' | tr -d '\"')\"}" ;;
   environment)
     emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"${#LONGHAUL_PADDING} of $(wc -c </proc/$$/environ) bytes\"}" ;;
+  token) emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"$(shift; echo "$*"); $LONGHAUL_TOKEN\"}" ;;
   descriptors) emit "{\"kind\":\"failed\",\"time\":1,\"message\":\"$(readlink /proc/$$/fd/[1-9]* | tr '\n' ' ')\"}" ;;
 esac

@@ -4,12 +4,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
 #include "tests/agents/program.hh"
+#include "tests/manager.hh"
 
 namespace longhaul::agents {
 namespace {
 
 using namespace testing_support;
+using longhaul::testing_support::ServiceManager;
 using ::testing::HasSubstr;
 
 TEST_F(Program, ServesAndStopsWithItsChildren) {
@@ -20,7 +27,8 @@ TEST_F(Program, ServesAndStopsWithItsChildren) {
     CO_VALUE(controller, co_await Controller::connect(there, controller_));
     const auto refused = co_await controller.start(script("x", "good"));
     EXPECT_THAT(refused.error().message, HasSubstr("there is no workload 'script'"));
-    StartRequest server{.run_id = "s", .role = Role::server, .workload = "latency", .transport = "tcp"};
+    StartRequest server{
+        .run_id = "s", .role = Role::server, .workload = "latency", .transport = "tcp", .token = kToken};
     CO_OK(co_await controller.start(server));  // bench.sh takes any arguments
     CO_VALUE(ready, co_await controller.next_event("s", 20s));
     EXPECT_EQ(ready.bench->port, 4242);
@@ -44,7 +52,8 @@ TEST_F(Program, KilledItTakesItsWorkloadAlong) {
   std::string lost;
   run([&]() -> Awaitable<void> {
     CO_VALUE(controller, co_await Controller::connect(there, controller_));
-    StartRequest server{.run_id = "s", .role = Role::server, .workload = "latency", .transport = "tcp"};
+    StartRequest server{
+        .run_id = "s", .role = Role::server, .workload = "latency", .transport = "tcp", .token = kToken};
     CO_OK(co_await controller.start(server));
     CO_VALUE(ready, co_await controller.next_event("s", 20s));
     pid = std::stoi(*ready.bench->message);
@@ -111,18 +120,35 @@ TEST_F(Program, MeasuresWithTheRealBench) {
   const Node there{.name = "node", .host = "127.0.0.1", .port = port_of(started)};
   run([&]() -> Awaitable<void> {
     CO_VALUE(controller, co_await Controller::connect(there, controller_));
-    const StartRequest server{
-        .run_id = "r/server", .role = Role::server, .workload = "latency", .transport = "tcp", .bind = "127.0.0.1"};
+    const StartRequest server{.run_id = "r/server",
+                              .role = Role::server,
+                              .workload = "latency",
+                              .transport = "tcp",
+                              .bind = "127.0.0.1",
+                              .token = kToken};
     CO_OK(co_await controller.start(server));
     CO_VALUE(ready, co_await controller.next_event("r/server", 20s));
     CO_REQUIRE(ready.bench && ready.bench->kind == BenchEventKind::ready && ready.bench->port);
+    // The first who comes is not the client, and says what a client without the token would.
+    boost::asio::ip::tcp::socket stranger{context_};
+    const boost::asio::ip::tcp::endpoint at{boost::asio::ip::make_address("127.0.0.1"), *ready.bench->port};
+    co_await stranger.async_connect(at, boost::asio::use_awaitable);
+    const auto words = std::string(32, '\0') + "LHCT" + std::string(12, '\1');
+    const auto said = boost::asio::buffer(words);
+    co_await boost::asio::async_write(stranger, said, boost::asio::use_awaitable);
+    char byte = 0;
+    const auto answer = boost::asio::buffer(&byte, 1);
+    const auto [closed, got] =
+        co_await boost::asio::async_read(stranger, answer, boost::asio::as_tuple(boost::asio::use_awaitable));
+    EXPECT_TRUE(closed) << "it was not turned away, " << got;
     const StartRequest client{
         .run_id = "r/client",
         .role = Role::client,
         .workload = "latency",
         .parameters = {{"duration", Value{20'000'000}}, {"warmup", Value{1'000'000}}, {"verify", Value{1}}},
         .transport = "tcp",
-        .bind = "127.0.0.1"};
+        .bind = "127.0.0.1",
+        .token = kToken};
     CO_OK(co_await controller.start(client));
     const ConnectRequest where{.run_id = "r/client", .peer = "127.0.0.1", .peer_port = *ready.bench->port};
     CO_OK(co_await controller.connect_client(where));
@@ -135,6 +161,9 @@ TEST_F(Program, MeasuresWithTheRealBench) {
         if (event.bench && event.bench->kind == BenchEventKind::failed)
           ADD_FAILURE() << run_id << ": " << event.bench->message.value_or("");
         if (event.bench && event.bench->record) record = true;
+        if (event.bench && event.bench->record && run_id == "r/server") {
+          EXPECT_EQ(event.bench->record->transport->counters.at("strangers"), 1);
+        }
         if (event.bench && event.bench->record && run_id == "r/client") {
           EXPECT_GT(event.bench->record->metrics.at("latency").value, 0);
         }
@@ -145,6 +174,27 @@ TEST_F(Program, MeasuresWithTheRealBench) {
       EXPECT_TRUE(record) << run_id;
     }
   });
+}
+
+TEST_F(Program, TellsTheServiceManagerThatItIsAlive) {
+  const ServiceManager manager;
+  ASSERT_EQ(::setenv("NOTIFY_SOCKET", manager.path().c_str(), 1), 0);
+  auto started = start(arguments());
+  ASSERT_EQ(::unsetenv("NOTIFY_SOCKET"), 0);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_TRUE(eventually([&] { return manager.heard() == "WATCHDOG=1"; })) << text(started.log);
+  started.child.send_signal(SIGTERM);
+  const auto ended = started.child.wait(20s);
+  ASSERT_TRUE(ended) << "the beats keep it from ending";
+  EXPECT_EQ(ended->code, 0) << text(started.log);
+}
+
+TEST_F(Program, SaysInItsLogWhatExpires) {
+  const auto now = std::chrono::system_clock::now();
+  ASSERT_TRUE(pki_issue(pki_, {PeerRole::agent, "node"}, {.from = now - 24h * 50, .lifetime = 24h * 60}, true));
+  auto started = start(arguments());
+  EXPECT_NE(port_of(started), 0);
+  EXPECT_THAT(text(started.log), HasSubstr("agent-node.pem: this certificate expires in 9 days, on "));
 }
 
 TEST_F(Program, RefusalsNameTheRemedy) {

@@ -111,6 +111,20 @@ class AgentTest : public ::testing::Test {
             .transport = "tcp"};
   }
 
+  /// Two tokens, as a controller would draw them.
+  static inline const std::string kToken = "00112233445566778899aabbccddeeff";
+  static inline const std::string kOtherToken = "ffeeddccbbaa99887766554433221100";
+
+  /// Few probes of this node to itself, which are not waited for long.
+  static ProbeRequest probes(const std::string& token) {
+    return {.local = "127.0.0.1",
+            .peer = "127.0.0.1",
+            .token = token,
+            .count = 3,
+            .interval = 1'000'000,
+            .timeout = 50'000'000};
+  }
+
   /// All events of a run to its end.
   Awaitable<std::vector<RunEvent>> events(Controller& controller, std::string run_id) {
     std::vector<RunEvent> all;

@@ -2,10 +2,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdio>
+#include <iterator>
 #include <system_error>
 
 namespace longhaul {
@@ -98,6 +106,32 @@ TEST(Child, TheOwnerTakesTheChildWithIt) {
     ASSERT_EQ(::kill(pid, 0), 0);
   }
   EXPECT_NE(::kill(pid, 0), 0);
+}
+
+// As in a container that does not admit the call. In a process of its own: it cannot be undone.
+void without_pidfd_open() {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{.len = std::size(code), .filter = code};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    ::_exit(10);
+  try {
+    Child child{shell("exec sleep 100")};
+    ::_exit(11);
+  } catch (const std::system_error& error) {
+    if (error.code().value() != ENOSYS) ::_exit(12);
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+  // Nobody is left behind, dead or alive.
+  ::_exit(::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD ? 0 : 13);
+}
+
+TEST(Child, ThatCannotBeWatchedIsNotLeftBehind) {
+  EXPECT_EXIT(without_pidfd_open(), ::testing::ExitedWithCode(0), "watching /bin/sh .pidfd_open.: needs Linux 5.3");
 }
 
 TEST(RunCommand, GivesItsOutput) {

@@ -37,6 +37,9 @@ INSTANTIATE_TEST_SUITE_P(
     Shape, WrongCampaign,
     ::testing::Values(
         Wrong{"", "c.yaml:1:1: expected one YAML document, got an empty file"},
+        Wrong{"name: n\n---\nname: m\n", "c.yaml:1:1: expected one YAML document, got several"},
+        Wrong{", name: n\n", "c.yaml:1:1: expected one YAML document, got several"},
+        Wrong{"}\n", "c.yaml:1:1: not YAML: illegal flow end"},
         Wrong{"- a\n", "c.yaml:1:1: expected a campaign: a map with name, workload, series, axes ..., got a list"},
         Wrong{"name: [\n", "c.yaml:2:1: not YAML: end of sequence flow not found"},
         Wrong{"workload: ping\n", "c.yaml:1:1: key 'name' is missing: expected a name"},

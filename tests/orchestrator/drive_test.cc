@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "common/version.hh"
 #include "tests/orchestrator/fake.hh"
 #include "tests/orchestrator/fixture.hh"
 #include "tests/some.hh"
@@ -38,6 +39,7 @@ class Drive : public ::testing::Test {
     Manifest manifest;
     manifest.seed = 7;
     manifest.wall = journal_.manifest.wall;
+    manifest.version = version_;
     Driver driver{campaign_, cells_,   world_.testbed, manifest, [](const auto&) { return std::nullopt; },
                   world_,    journal_, sink_,          options_};
     std::vector<EarlierRun> earlier;
@@ -76,6 +78,7 @@ class Drive : public ::testing::Test {
   testing::MemoryJournal journal_;
   testing::MemorySink sink_;
   DriveOptions options_;
+  std::string version_;  // of the manifest
   std::function<void()> interrupt_;
 };
 
@@ -89,6 +92,37 @@ TEST_F(Drive, RunsEveryCellAndLeavesTheRouterUnimpaired) {
   EXPECT_GT(journal_.manifest.finished, 0);
   EXPECT_EQ(journal_.manifest.measuring, 8 * 1'000'000);
   EXPECT_THAT(world_.echoes, ::testing::UnorderedElementsAre("10.20.0.1", "10.21.0.1"));
+}
+
+TEST_F(Drive, EachRunHasATokenOfItsOwnWhichBothItsEndsHave) {
+  ASSERT_TRUE(session());
+  std::map<std::string, std::set<std::string>> of_run;
+  std::set<std::string> all;
+  for (const auto& [run, token] : some(world_.tokens)) {
+    of_run[run].insert(token);
+    all.insert(token);
+    EXPECT_EQ(token.size(), agents::kTokenDigits);
+  }
+  EXPECT_EQ(of_run.size(), 8U);
+  for (const auto& [run, tokens] : of_run) EXPECT_EQ(tokens.size(), 1U) << run;
+  for (const auto& [address, token] : some(world_.echo_tokens)) all.insert(token);
+  EXPECT_EQ(all.size(), 8U + 1U) << "one for the probes of the session";
+}
+
+TEST_F(Drive, InASealedLabTokensFollowFromTheOrder) {
+  options_.token_seed = 7;
+  ASSERT_TRUE(session());
+  const auto first = std::exchange(world_.tokens, {});
+  journal_.runs.clear();
+  ASSERT_TRUE(session());
+  EXPECT_EQ(world_.tokens, first);
+}
+
+TEST_F(Drive, NodesAreComparedWithThisBuildAndNotWithThoseOfTheManifest) {
+  version_ = "0.0.1 (commit 1a2b3c4d), then " + version_text();
+  ASSERT_TRUE(session());
+  EXPECT_TRUE(sink_.of<WarningEvent>().empty());
+  EXPECT_EQ(journal_.manifest.version, version_);
 }
 
 TEST_F(Drive, ClientsLearnTheClocksOfServersOnOtherMachines) {
@@ -397,6 +431,14 @@ TEST_F(Drive, AHangingRunIsEndedByItsWatchdogAndRepeated) {
   EXPECT_TRUE(world_.running.empty());
   EXPECT_THAT(journal_.runs,
               ::testing::Contains(::testing::Field(&RunRecord::message, HasSubstr("client: no sign of life in time"))));
+}
+
+// One that is read only when its client is through could fill this program's memory meanwhile.
+TEST_F(Drive, AServerThatTalksIsReadWhileItsClientMeasures) {
+  world_.behave = [](const std::string&) { return Behaviour{.server_talks = 3}; };
+  ASSERT_TRUE(session());
+  expect_complete();
+  EXPECT_EQ(journal_.runs.size(), 8U) << "none had to be repeated";
 }
 
 TEST_F(Drive, AFullDiskEndsTheCampaignAndLosesNothing) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/version.hh"
 #include "orchestrator/run/pending.hh"
 
 namespace longhaul::orchestrator::testing {
@@ -22,6 +23,7 @@ class FakeControl : public NodeControl {
   Awaitable<Result<NodeFacts>> facts() override {
     NodeFacts facts;
     facts.hostname = node_.name;
+    facts.longhaul_version = version_text();
     if (world_.clocks.contains(node_.name)) facts.boot_id = node_.name;
     co_return facts;
   }
@@ -34,6 +36,7 @@ class FakeControl : public NodeControl {
   Awaitable<Result<void>> start(agents::StartRequest request) override {
     if (!connected()) co_return lost();
     workload_ = request.workload;
+    world_.tokens.emplace(request.run_id, request.token);
     world_.running.insert(node_.name + " " + request.run_id);
     if (request.role == Role::server) push(request.run_id, event(BenchEventKind::ready, 7000));
     if (request.role == Role::local) {
@@ -66,21 +69,31 @@ class FakeControl : public NodeControl {
     }
     auto next = std::move(queue.front());
     queue.pop_front();
+    if (const auto waiting = world_.when_read.find(node_.name + " " + run_id);
+        queue.empty() && waiting != world_.when_read.end()) {
+      const auto go_on = std::move(waiting->second);
+      world_.when_read.erase(waiting);
+      go_on();
+    }
     co_return next;
   }
 
-  Awaitable<Result<void>> probe_echo(std::string address, bool on) override {
-    if (on) world_.echoes.insert(address);
+  Awaitable<Result<void>> probe_echo(agents::EchoRequest request) override {
+    if (request.on) {
+      world_.echoes.insert(request.address);
+      world_.echo_tokens.insert_or_assign(request.address, request.token);
+    }
     co_return Result<void>{};
   }
 
-  Awaitable<Result<agents::ProbeResult>> probe(std::string, std::string, std::int64_t count, Nanoseconds,
-                                               Nanoseconds) override {
+  Awaitable<Result<agents::ProbeResult>> probe(agents::ProbeRequest request) override {
     if (!connected()) co_return lost();
     agents::ProbeResult result;
-    result.sent = static_cast<std::uint32_t>(count);
-    result.round_trips.assign(static_cast<std::size_t>(count), 500'000);
-    world_.probes += static_cast<std::uint64_t>(count);
+    result.sent = static_cast<std::uint32_t>(request.count);
+    const auto echo = world_.echo_tokens.find(request.peer);
+    if (echo == world_.echo_tokens.end() || echo->second != request.token) co_return result;  // nobody answers
+    result.round_trips.assign(static_cast<std::size_t>(request.count), 500'000);
+    world_.probes += static_cast<std::uint64_t>(request.count);
     co_return result;
   }
 
@@ -138,6 +151,14 @@ class FakeControl : public NodeControl {
       return;
     }
     push(run_id, event(BenchEventKind::window_start, 0));
+    if (behaviour.server_talks == 0) return measure(run_id, local, behaviour);
+    const auto server = "server " + run_id;
+    for (int word = 0; word < behaviour.server_talks; ++word)
+      world_.events[server].push_back({.run_id = run_id, .bench = event(BenchEventKind::progress, 0), .exit = {}});
+    world_.when_read[server] = [this, run_id, local, behaviour] { measure(run_id, local, behaviour); };
+  }
+
+  void measure(const std::string& run_id, bool local, const Behaviour& behaviour) {
     if (behaviour.kills_agent) {
       world_.alive.erase(node_.name);
       return;
@@ -206,7 +227,7 @@ FakeTestbed::~FakeTestbed() {
   unless_fired(refuses_to_clear > 0, "refuses_to_clear");
   unless_fired(!unreachable.empty(), "unreachable");
   unless_fired(!wrong.empty(), "wrong");
-  const auto of_runs = {"status", "kills_agent", "loses_wan", "drift", "hangs"};
+  const auto of_runs = {"status", "kills_agent", "loses_wan", "drift", "hangs", "server_talks"};
   if (misbehaves_ &&
       std::none_of(of_runs.begin(), of_runs.end(), [&](const char* what) { return fired.contains(what); }))
     never("behave");
@@ -220,6 +241,7 @@ Behaviour FakeTestbed::behaviour_of(const std::string& run_id) {
   if (how.status != Status::ok) ++fired["status"];
   if (how.kills_agent) ++fired["kills_agent"];
   if (how.hangs) ++fired["hangs"];
+  if (how.server_talks > 0) ++fired["server_talks"];
   return how;
 }
 

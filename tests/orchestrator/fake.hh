@@ -23,6 +23,7 @@ struct Behaviour {
   bool loses_wan = false;    ///< degen forgets its impairment meanwhile
   std::int64_t drift = 0;    ///< of the delay while the run lasts, ns
   bool hangs = false;        ///< the client never ends
+  int server_talks = 0;      ///< so many words; the client goes on when the last is read
 };
 
 class FakeTestbed : public Dialer {
@@ -60,6 +61,8 @@ class FakeTestbed : public Dialer {
   std::vector<agents::ConnectRequest> told;           ///< where their servers are
   std::map<std::string, agents::ClockOffset> clocks;  ///< of nodes that have one of their own
   std::multiset<std::string> echoes;
+  std::map<std::string, std::string> echo_tokens;  ///< by address: what probes must have
+  std::multimap<std::string, std::string> tokens;  ///< by run id: what each of its processes was given
 
   Awaitable<Result<std::unique_ptr<NodeControl>>> connect(Node node) override;
   std::string hopeless() override { return why_hopeless; }
@@ -76,6 +79,7 @@ class FakeTestbed : public Dialer {
   std::uint64_t generation = 0;
   std::map<std::string, std::uint64_t> alive;                  ///< node -> generation of its connection
   std::map<std::string, std::deque<agents::RunEvent>> events;  ///< by "<node> <run_id>"
+  std::map<std::string, std::function<void()>> when_read;      ///< by the same: once nothing is left of them
   degen::Report report();
 
  private:
