@@ -89,7 +89,8 @@ BootedLab::BootedLab(const std::string& topology) : name_(fmt::format("test-{}-{
 void BootedLab::show_consoles() const {
   const auto status = longhaul({"lab", "status", "--json"});
   if (status.code != 0) return;
-  for (const auto& lab : boost::json::parse(status.out).at("labs").as_array()) {
+  const auto known = boost::json::parse(status.out);
+  for (const auto& lab : known.at("labs").as_array()) {
     if (lab.at("name").as_string() != name_) continue;
     for (const auto& machine : lab.at("machines").as_array()) {
       const auto text = read_file(std::string{machine.at("console").as_string()});

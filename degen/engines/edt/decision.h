@@ -106,8 +106,10 @@ struct edt_decision {
 // Where this lies in the kernel's map, or in a test's array. Null: there is none such.
 #ifdef __bpf__
 #define EDT_MOMENT(moments, index) bpf_map_lookup_elem(moments, &(index))
+#define EDT_UNROLL _Pragma("clang loop unroll(full)")
 typedef void edt_moments;
 #else
+#define EDT_UNROLL
 #define EDT_MOMENT(moments, index) (&(moments)[index])
 typedef const struct edt_moment edt_moments;
 #endif
@@ -117,20 +119,25 @@ enum edt_order { EDT_BY_TIME, EDT_BY_WORK };
 
 // The last moment that begins at this time or before, or before which no more than this work is done. `moments`: in the
 // kernel a map. Without a branch on what it finds, for the kernel (without CAP_PERFMON) follows each way through a loop
-// on its own.
+// on its own; and unrolled, for Linux 6.1 forgets a counter that lies on the stack.
 DEGEN_INLINE const struct edt_moment* edt_find(const struct edt_terms* terms, edt_moments* moments,
                                                enum edt_order order, __u64 value) {
   const struct edt_moment* moment;
-  __u32 place = 0, half = terms->places / 2, step;
+  __u64 place = 0, half = terms->places / 2;  // of 64 bits: see edt_packet
+  __s64 later;
+  __u32 key, step;
+  EDT_UNROLL
   for (step = 0; step < EDT_FIND_STEPS; ++step) {
-    const __u32 middle = place + half;
-    moment = EDT_MOMENT(moments, middle);
+    key = (__u32)(place + half);
+    moment = EDT_MOMENT(moments, key);
     if (!moment) return 0;
-    // All ones where it begins later.
-    place += half & (__u32) ~((__s64)(value - (order == EDT_BY_TIME ? moment->at : moment->work)) >> 63);
+    later = (__s64)(value - (order == EDT_BY_TIME ? moment->at : moment->work)) >> 63;  // all ones where it is
+    __asm__("" : "+r"(later));  // or the compiler makes it a branch
+    place += half & ~(__u64)later;
     half /= 2;
   }
-  return EDT_MOMENT(moments, place);
+  key = (__u32)place;
+  return EDT_MOMENT(moments, key);
 }
 
 // What a link of this rate does in this time: at most EDT_FASTEST, or the product is too large.

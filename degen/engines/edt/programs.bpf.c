@@ -62,13 +62,11 @@ static __always_inline int comes_from(const struct edt_terms* t, __u32 interface
 }
 
 // Functions of their own, for what they need beside would otherwise be put on the stack in a way that the kernel takes of
-// CAP_PERFMON only. No map can be looked into while the lock is held; so a packet that the schedule has its time of is
-// decided on in two halves.
+// CAP_PERFMON only. Two halves, for no map (a schedule's) can be looked into while the lock is held.
 static __noinline void admit(const struct edt_terms* t, struct edt_link* l, const struct edt_packet* packet,
                              struct edt_decision* decision) {
   bpf_spin_lock(&l->lock);
   *decision = edt_admit(t, &l->state, packet);
-  if (t->moments == 0 && edt_takes_time(decision)) edt_place(t, &l->state, packet, decision);
   bpf_spin_unlock(&l->lock);
 }
 
@@ -115,7 +113,7 @@ int depart(struct __sk_buff* skb) {
     if (t->ecn) packet.ecn_capable = ecn_capable(skb);
     if (!edt_look_up(t, &moments, &packet)) return GO_ON;
     admit(t, l, &packet, &decision);
-    if (t->moments > 0 && edt_takes_time(&decision)) {
+    if (edt_takes_time(&decision)) {
       if (decision.work > 0) decision.due = edt_done(t, &moments, decision.work);
       place(t, l, &packet, &decision);
     }
