@@ -45,9 +45,7 @@ bool obeyed(std::uint32_t code) {
                      [code](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
-}  // namespace
-
-std::string printable(std::string_view text) {
+std::string escaped(std::string_view text, std::string_view line_feed) {
   std::string shown;
   shown.reserve(text.size());
   while (!text.empty()) {
@@ -55,7 +53,7 @@ std::string printable(std::string_view text) {
     if (bytes == 0 || (code < 0x80 && code != '\n' && code != '\t' && obeyed(code)))
       fmt::format_to(std::back_inserter(shown), "\\x{:02x}", static_cast<unsigned char>(text.front()));
     else if (code == '\n')
-      shown += kNextLine;
+      shown += line_feed;
     else if (code != '\t' && obeyed(code))
       fmt::format_to(std::back_inserter(shown), "\\u{:04x}", code);
     else
@@ -63,6 +61,16 @@ std::string printable(std::string_view text) {
     text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return shown;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  return escaped(text, kNextLine);
+}
+
+std::string printable_document(std::string_view text) {
+  return escaped(text, "\n");
 }
 
 }  // namespace longhaul

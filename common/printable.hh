@@ -11,4 +11,7 @@ namespace longhaul {
 /// line that follows is indented: so nobody's words look like a line of ours.
 std::string printable(std::string_view text);
 
+/// The same for a text of ours that has their words in it, such as a table: its line feeds stay as they are.
+std::string printable_document(std::string_view text);
+
 }  // namespace longhaul

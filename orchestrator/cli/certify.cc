@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "common/printable.hh"
 #include "common/replace_file.hh"
 #include "orchestrator/cli/commands.hh"
 #include "results/analyses/certificate/certificate.hh"
@@ -29,7 +30,7 @@ int certify(const Options& options) {
     if (!file.empty())
       if (auto written = replace_file(file, write(*certificate)); !written)
         return report_error(written.error(), options.json);
-  fmt::print("{}", options.json ? results::to_json(*certificate) : results::to_text(*certificate));
+  fmt::print("{}", options.json ? results::to_json(*certificate) : printable_document(results::to_text(*certificate)));
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "common/printable.hh"
 #include "common/replace_file.hh"
 #include "orchestrator/campaign/exploration.hh"
 #include "orchestrator/cli/commands.hh"
@@ -108,7 +109,8 @@ int explore(Options options) {
   const auto document = results::to_json(*found, vocabulary);
   const auto file = (std::filesystem::path{run.out} / "faults.json").string();
   if (auto written = replace_file(file, document + "\n"); !written) return report_error(written.error(), run.as_json);
-  fmt::print("{}", run.as_json ? document + "\n" : results::to_text(*found, vocabulary) + file + "\n");
+  fmt::print("{}",
+             run.as_json ? document + "\n" : printable_document(results::to_text(*found, vocabulary)) + file + "\n");
   return 0;
 }
 

@@ -1,6 +1,7 @@
 // longhaul report, compare, claims.
 #include <memory>
 
+#include "common/printable.hh"
 #include "orchestrator/cli/commands.hh"
 #include "results/analyses/compare/compare.hh"
 #include "results/claims/check.hh"
@@ -25,7 +26,7 @@ int report(const Options& options) {
     fmt::print("{}\n", results::json_of(*analysis));
     return 0;
   }
-  fmt::print("{}\n", results::headline_of(*analysis));
+  fmt::print("{}\n", printable(results::headline_of(*analysis)));
   for (const auto& file : written->files) fmt::print("{}\n", file.string());
   return 0;
 }
@@ -34,7 +35,8 @@ int compare(const Options& options) {
   const auto vocabulary = results_vocabulary();
   const auto comparison = results::compare(options.directory, options.other, vocabulary);
   if (!comparison) return report_error(comparison.error(), options.json);
-  fmt::print("{}\n", options.json ? results::to_json(*comparison) : results::to_text(*comparison, vocabulary));
+  fmt::print("{}\n", options.json ? results::to_json(*comparison)
+                                  : printable_document(results::to_text(*comparison, vocabulary)));
   return 0;
 }
 
@@ -43,7 +45,8 @@ int claims(const Options& options) {
   const auto summary = results::summarise_directory(options.directory, vocabulary);
   if (!summary) return report_error(summary.error(), options.json);
   const auto checked = results::check_claims(*summary, vocabulary, results::all_claims());
-  fmt::print("{}", options.json ? results::to_json(checked, *summary) : results::to_text(checked, *summary));
+  fmt::print("{}", options.json ? results::to_json(checked, *summary)
+                                : printable_document(results::to_text(checked, *summary)));
   return 0;
 }
 

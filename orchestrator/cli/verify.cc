@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include "common/printable.hh"
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/interrupt.hh"
 #include "orchestrator/cli/sealed.hh"
@@ -96,7 +97,7 @@ int show(const Options& options, const Verdict& verdict) {
     fmt::print("{}\n", json::serialize(
                            json::object{{"runs", verdict.runs}, {"equal", verdict.equal}, {"different", different}}));
   } else {
-    for (const auto& [run, where] : verdict.different) fmt::print("{}: {}\n", run, where);
+    for (const auto& [run, where] : verdict.different) fmt::print("{}: {}\n", printable(run), printable(where));
     fmt::print("{}: {} of {} runs are the same, bit by bit\n", options.directory, verdict.equal, verdict.runs);
   }
   return verdict.different.empty() ? 0 : static_cast<int>(ExitCode::incomplete);

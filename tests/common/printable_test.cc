@@ -38,6 +38,10 @@ TEST(Printable, AForgedLineIsSeenToBePartOfAnother) {
             "it said: x\n    2026-01-01 agent info: all is well");
 }
 
+TEST(Printable, ATableOfOursKeepsItsLines) {
+  EXPECT_EQ(printable_document("cell  median\na\x1b[2J  3\n"), "cell  median\na\\x1b[2J  3\n");
+}
+
 TEST(Log, LinesCarryNothingThatATerminalObeys) {
   ::testing::internal::CaptureStderr();
   log_to_stderr("test-program");
