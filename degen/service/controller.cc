@@ -111,6 +111,7 @@ void ImpairmentController::tick(const Now& now) {
     } catch (const std::exception& e) {
       log::error("{}; the impairment is cleared", e.what());
       clear();
+      problem_ = e.what();
     }
   }
   if (now.steady >= next_look_) look(now);

@@ -285,6 +285,7 @@ TEST_F(ControllerTest, ALeaseThatCannotBeRenewedIsCleared) {
   controller->tick(now());
   EXPECT_EQ(netem.events.back(), "netem clear");
   EXPECT_FALSE(controller->report().impaired);
+  EXPECT_EQ(controller->report().problem, "the map is gone") << "so that the run is refused";
   EXPECT_FALSE(owned());
 }
 

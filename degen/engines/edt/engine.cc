@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <stdexcept>
 
 #include "common/log.hh"
 #include "degen/engines/clock.hh"
@@ -129,8 +130,17 @@ Result<void> EdtEngine::apply(const ImpairmentPlan& plan) {
     if (!contains(arrivals, interface))
       roots_.socket().request(delete_filter_message(index_of(interface), Hook::ingress));
   }
-  if (!done) clear();
+  if (done)
+    extend();
+  else
+    clear();
   return done;
+}
+
+// From when it is in force, however long that took.
+void EdtEngine::extend() {
+  until_ = now() + kEdtLease;
+  for (auto& one : applied_) one.programs.renew(until_);
 }
 
 Result<void> EdtEngine::hold(const EdtLink& link) {
@@ -264,11 +274,11 @@ Counters EdtEngine::counters(Way way) {
 std::optional<Nanoseconds> EdtEngine::renew() {
   if (applied_.empty()) return {};
   const auto time = now();
+  // What was measured meanwhile counts for nothing, so whoever measures has to hear of it.
   if (time > until_)
-    log::warn("degen was held up: packets passed unimpaired for {} ms",
-              std::chrono::duration_cast<std::chrono::milliseconds>(time - until_).count());
-  until_ = time + kEdtLease;
-  for (auto& one : applied_) one.programs.renew(until_);
+    throw std::runtime_error(fmt::format("degen was held up: packets passed unimpaired for {} ms",
+                                         std::chrono::ceil<std::chrono::milliseconds>(time - until_).count()));
+  extend();
   return kEdtRenewal;
 }
 

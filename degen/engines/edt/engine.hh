@@ -34,6 +34,7 @@ class EdtEngine : public Engine {
   };
   Result<void> check_filters(const std::string& interface);
   Result<void> hold(const EdtLink& link);
+  void extend();
   Result<void> attach(const std::string& interface, Hook hook, int program);
   std::vector<FilterFacts> filters(int index, Hook hook);
   std::optional<QdiscFacts> clsact(int index);
