@@ -7,6 +7,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <map>
 
+#include "agents/broken.hh"
 #include "common/address.hh"
 #include "common/error.hh"
 #include "common/log.hh"
@@ -129,12 +130,9 @@ void Agent::admit(Tcp::socket socket) {
   pending_.push_back({.stream = stream, .from = remote.address()});
   asio::co_spawn(context_, welcome(stream, from), [this, stream, from](const std::exception_ptr& broken) {
     if (!broken) return;
-    try {
-      std::rethrow_exception(broken);
-    } catch (const std::exception& error) {
-      stream->close(error.what());
-      refuse_stranger(from, nullptr, error.what());
-    }
+    const auto why = message_of(broken);
+    stream->close(why);
+    refuse_stranger(from, nullptr, why);
   });
 }
 

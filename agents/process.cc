@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "agents/affinity.hh"
+#include "agents/broken.hh"
 #include "agents/steering.hh"
 #include "common/error.hh"
 #include "common/frame.hh"
@@ -215,12 +216,8 @@ asio::awaitable<void> Process::read_output() {
 // Its events cannot be read any more (out of memory): it would wait for us for ever.
 void Process::give_up(const std::exception_ptr& broken) {
   if (!broken) return;
-  try {
-    std::rethrow_exception(broken);
-  } catch (const std::exception& error) {
-    violation_ = error.what();
-    log::error("run {}: {}", run_id_, violation_);
-  }
+  violation_ = message_of(broken);
+  log::error("run {}: {}", run_id_, violation_);
   signal_group(SIGKILL);
   reader_ended();
 }

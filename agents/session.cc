@@ -6,6 +6,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "agents/broken.hh"
 #include "agents/command.hh"
 #include "agents/prober.hh"
 #include "common/address.hh"
@@ -105,12 +106,9 @@ asio::awaitable<std::string> ControllerSession::listen() {
 
 void ControllerSession::end_if(const std::exception_ptr& broken) {
   if (!broken) return;
-  try {
-    std::rethrow_exception(broken);
-  } catch (const std::exception& error) {
-    log::error("controller {}: its session ends: {}", controller_.name, error.what());
-    end(error.what());
-  }
+  const auto why = message_of(broken);
+  log::error("controller {}: its session ends: {}", controller_.name, why);
+  end(why);
 }
 
 void ControllerSession::end(const std::string& reason) {

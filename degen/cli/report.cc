@@ -38,9 +38,7 @@ std::string to_text(const Report& report) {
   }
   if (report.seed) text += fmt::format("random by seed {}\n", *report.seed);
   if (report.problem) text += fmt::format("lost: {}\n", *report.problem);
-  for (const auto& lack : report.lacks)
-    text += fmt::format("degen lacks {} here: {} (longhaul doctor tells the remedy)\n",
-                        boost::describe::enum_to_string(lack.need, "?"), lack.why);
+  for (const auto& lack : report.lacks) text += describe(lack) + "\n";
   text += fmt::format("{:<8} {:>9} {:>11} {:>9} {:>9} {:>9} {:>11} {:>7} {:>5} {:>8} {:>8}\n", "", "asked",
                       "programmed", "achieved", "p50", "p99", "unimpaired", "probes", "lost", "dropped", "queue");
   text += line("forward", report.forward);

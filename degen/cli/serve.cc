@@ -129,9 +129,7 @@ Result<ExitCode> serve(const ServeOptions& options) {
   // Before anything else can fail: an interface that is not there keeps none of the others from being cleared.
   for (const auto& what : controller.sweep(unclaimed)) log::warn("removed what an earlier degen left: {}", what);
   if (auto ok = check_presence(options); !ok) return tl::unexpected(ok.error());
-  for (const auto& lack : controller.find_lacks())
-    log::warn("degen lacks {} here: {} (longhaul doctor tells the remedy)",
-              boost::describe::enum_to_string(lack.need, "?"), lack.why);
+  for (const auto& lack : controller.find_lacks()) log::warn("{}", describe(lack));
   std::optional<Guard> guard;
   if (options.guarded) guard.emplace(guard_command(options), *directory, *claims);
   const Watchdog watchdog;

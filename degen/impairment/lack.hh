@@ -1,6 +1,8 @@
 // What an engine needs of its router and cannot have there.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <boost/describe.hpp>
 #include <string>
 #include <vector>
@@ -20,5 +22,11 @@ struct Lack {
   std::string why;  ///< the kernel's refusal
 };
 BOOST_DESCRIBE_STRUCT(Lack, (), (need, why))
+
+/// A line for people, without its end.
+inline std::string describe(const Lack& lack) {
+  return fmt::format("degen lacks {} here: {} (longhaul doctor tells the remedy)",
+                     boost::describe::enum_to_string(lack.need, "?"), lack.why);
+}
 
 }  // namespace longhaul::degen

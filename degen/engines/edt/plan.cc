@@ -133,7 +133,8 @@ Footprint footprint(const ImpairmentPlan& plan) {
 void schedule_terms(const EdtLink& link, Nanoseconds begin, edt_terms& terms) {
   const auto& schedule = link.direction.schedule;
   const auto moments = moments_of(link);
-  terms.moments = static_cast<std::uint32_t>(Timeline{link.direction, Nanoseconds{0}}.moments().size());
+  const auto padding = std::ranges::lower_bound(moments, EDT_NEVER, {}, &edt_moment::at);
+  terms.moments = static_cast<std::uint32_t>(padding - moments.begin());
   terms.places = static_cast<std::uint32_t>(moments.size());
   terms.begin = static_cast<std::uint64_t>(begin.count());
   terms.repeat = static_cast<std::uint64_t>(schedule.repeat.count());

@@ -54,8 +54,7 @@ Result<void> check_steps(const Direction& direction, std::string_view suffix) {
     if (moments[i].rate.down)
       return refuse(
           "schedule{}: engine netem gives a packet its time when it comes, it holds none until a link is up; use "
-          "engine "
-          "edt or nfqueue",
+          "engine edt or nfqueue",
           suffix);
     if (timeline.end_of(i) - moments[i].at < kShortestStep)
       return refuse(
