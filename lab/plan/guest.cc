@@ -398,7 +398,9 @@ std::string ready_script(const GuestView& view) {
       out += fmt::format("listens {:04X} '{}'\n", node->guest_port, enter(view, *node));
   if (router_here && has(view, "degen")) out += "until [ -S /run/degen/degen.sock ]; do sleep 0.05; done\n";
   out += fmt::format("echo '{}'\n", kReadyLine);
-  if (view.sealed) out += "exec longhaul-sealed serve\n";
+  // It ends its copy itself. One that dies must not leave a machine behind that nobody ends.
+  if (view.sealed)
+    out += "longhaul-sealed serve\necho \"longhaul: longhaul-sealed ended with $?\"\necho b >/proc/sysrq-trigger\n";
   return out;
 }
 

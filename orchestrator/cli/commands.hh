@@ -17,6 +17,7 @@ void add_doctor(CLI::App& app, int& exit_code);
 void add_lab(CLI::App& app, int& exit_code);
 void add_shard(CLI::App& app, int& exit_code);  ///< shard, merge
 void add_explore(CLI::App& app, int& exit_code);
+void add_inject(CLI::App& app, int& exit_code);
 void add_verify(CLI::App& app, int& exit_code);
 void add_pki(CLI::App& app, int& exit_code);
 

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
     orchestrator::add_shard(app, exit_code);
     orchestrator::add_verify(app, exit_code);
     orchestrator::add_explore(app, exit_code);
+    orchestrator::add_inject(app, exit_code);
     orchestrator::add_results(app, exit_code);
     orchestrator::add_costs(app, exit_code);
     orchestrator::add_certify(app, exit_code);

@@ -45,6 +45,11 @@ std::vector<std::string> shard_commands(const RunOptions& options);
 Result<void> make_unkept(const RunPlan& plan, Manifest manifest, const lab::SealedImage& image, std::size_t labs,
                          Sink& sink, const std::vector<PlannedRun>& runs, SealedDriver::Take take);
 
+/// The same with all that the copies say.
+Result<void> make_unkept_stories(const RunPlan& plan, Manifest manifest, const lab::SealedImage& image,
+                                 std::size_t labs, Sink& sink, const std::vector<PlannedRun>& runs,
+                                 SealedDriver::TakeStory take);
+
 /// The runs so many times each: all of them once, then all of them again, so that one that repeats badly shows early.
 /// Pure.
 std::vector<PlannedRun> repeated(const std::vector<PlannedRun>& runs, std::size_t times);

@@ -1,5 +1,9 @@
 #include "orchestrator/run/ledger.hh"
 
+#include <time.h>
+
+#include "common/error.hh"
+
 namespace longhaul::orchestrator {
 namespace {
 
@@ -12,7 +16,17 @@ bool counts(Status status) {
 }  // namespace
 
 std::int64_t wall_now() {
-  return std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  // Read once, and then gone on by a clock that nobody sets (and that goes on while a laptop sleeps): a step of the
+  // wall clock must not let a run end before it began.
+  const auto since_boot = [] {
+    timespec now{};
+    check(::clock_gettime(CLOCK_BOOTTIME, &now), "reading the clock");
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  };
+  static const auto offset =
+      std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count() -
+      since_boot();
+  return offset + since_boot();
 }
 
 Ledger::Ledger(const Campaign& campaign, const std::vector<CampaignCell>& cells, Manifest manifest, Precision precision,

@@ -18,7 +18,13 @@ constexpr Nanoseconds kWindow = std::chrono::milliseconds{64};
 constexpr int kWarmRoundTrips = 2;
 constexpr Nanoseconds kWarmUp = std::chrono::milliseconds{8};
 
-constexpr std::string_view kFacts = "facts ", kRecord = "record ", kTrouble = "trouble ";
+constexpr std::string_view kFacts = "facts ", kRecord = "record ", kTrouble = "trouble ", kInjected = "injected ",
+                           kResumed = "resumed";
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
 
 void shorten(Parameters& parameters, const WorkloadSpec& workload, const char* name, Nanoseconds to) {
   const auto* spec = find_parameter(workload.parameters, name);
@@ -59,9 +65,15 @@ std::string say_record(const RunRecord& record) {
 }
 
 std::string say_trouble(const std::string& why) {
-  auto line = why;
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  return fmt::format("{}{}\n", kTrouble, line);
+  return fmt::format("{}{}\n", kTrouble, one_line(why));
+}
+
+std::string say_resumed() {
+  return fmt::format("{}\n", kResumed);
+}
+
+std::string say_injected(const Result<void>& outcome) {
+  return fmt::format("{}{}\n", kInjected, outcome ? std::string{kInjectionDone} : one_line(outcome.error().message));
 }
 
 Result<Saying> understand_saying(std::string_view said) {
@@ -80,6 +92,10 @@ Result<Saying> understand_saying(std::string_view said) {
       auto record = run_record_from_json(line.substr(kRecord.size()));
       if (!record) return fail("the sealed lab's record: {}", record.error().message);
       saying.records.push_back(std::move(*record));
+    } else if (line == kResumed) {
+      saying.resumed = saying.records.size();
+    } else if (line.starts_with(kInjected)) {
+      saying.injected = line.substr(kInjected.size());
     } else if (line.starts_with(kTrouble)) {
       saying.trouble = line.substr(kTrouble.size());
     }

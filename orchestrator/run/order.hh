@@ -11,6 +11,7 @@
 
 #include "common/result.hh"
 #include "model/facts.hh"
+#include "model/injection.hh"
 #include "model/record.hh"
 #include "model/units.hh"
 
@@ -41,22 +42,32 @@ struct SealedOrder {
   int attempt = 0;
   Variation variation;
   std::int64_t limit = 0;  ///< ns of virtual time after which the copy gives up
+  /// Into the first attempt. The run is tried again in the same copy, as on a testbed that lives on; where no attempt
+  /// counts, once more when the fault is over, as `--resume` does.
+  std::optional<Injection> injection = {};
 };
 BOOST_DESCRIBE_STRUCT(SealedOrder, (),
-                      (campaign_file, campaign_text, clock, cell_id, repetition, attempt, variation, limit))
+                      (campaign_file, campaign_text, clock, cell_id, repetition, attempt, variation, limit, injection))
 
 std::string to_json(const SealedOrder& order);
 Result<SealedOrder> order_from_json(std::string_view text);
+
+inline constexpr std::string_view kInjectionDone = "done";
 
 /// One line of a sealed guest's output: a word and a document behind it.
 struct Saying {
   std::map<std::string, NodeFacts> facts;  ///< by node, before it was kept
   std::vector<RunRecord> records;          ///< of a run: the last counts
-  std::string trouble;                     ///< why there is no record
+  std::optional<std::size_t> resumed;      ///< so many of them are of the session before that
+  std::string injected;  ///< kInjectionDone, or why the order's injection could not be; empty: not reached
+  std::string trouble;   ///< why there is no record
 };
 std::string say_facts(const std::string& node, const NodeFacts& facts);
 std::string say_record(const RunRecord& record);
 std::string say_trouble(const std::string& why);
+/// That the session ended without a run that counts, and another one begins.
+std::string say_resumed();
+std::string say_injected(const Result<void>& outcome);
 Result<Saying> understand_saying(std::string_view said);
 
 /// The run's parameters with that payload, where the workload has one and the campaign does not name it.

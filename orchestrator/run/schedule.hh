@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/injection.hh"
 #include "model/record.hh"
 #include "orchestrator/campaign/cells.hh"
 
@@ -20,6 +21,7 @@ struct PlannedRun {
   std::size_t cell = 0;
   int repetition = 0;
   int attempt = 0;
+  std::optional<Injection> injection = {};  ///< a sealed lab's: its copy tries again by itself
   bool operator==(const PlannedRun&) const = default;
 };
 

@@ -9,6 +9,8 @@ namespace {
 
 // Beyond three times what a run takes by its parameters.
 constexpr std::int64_t kGrace = std::int64_t{60} * 1'000'000'000;
+// Where a fault is injected: for all that then waits for somebody in vain, and for the attempts after it.
+constexpr std::int64_t kRecovery = std::int64_t{240} * 1'000'000'000;
 
 // Length of the window of the run's first process.
 std::int64_t measured(const RunRecord& record) {
@@ -54,33 +56,39 @@ SealedOrder SealedDriver::order(const PlannedRun& planned) const {
   order.attempt = planned.attempt;
   order.variation = vary(ledger_.manifest().seed, planned.repetition, planned.attempt);
   order.limit = 3 * window_of(workload_of(campaign_, cell), cell.cell).count() + kGrace;
+  order.injection = planned.injection;
+  if (order.injection) order.limit += kRecovery;
   return order;
 }
 
-RunRecord SealedDriver::record(const PlannedRun& planned, const Result<std::string>& said) const {
-  auto record = ledger_.blank(planned);
-  record.status = Status::failed;
-  record.finished = record.started;
-  if (!said) {
-    record.message = said.error().message;
-  } else if (auto saying = understand_saying(*said); !saying) {
-    record.message = saying.error().message;
+CopyStory SealedDriver::story(const PlannedRun& planned, const Result<std::string>& said) const {
+  CopyStory story;
+  auto blank = ledger_.blank(planned);
+  blank.status = Status::failed;
+  blank.finished = blank.started;
+  auto saying = said ? understand_saying(*said) : tl::unexpected(said.error());
+  if (!saying) {
+    blank.message = saying.error().message;
   } else if (saying->records.empty()) {
-    record.message = saying->trouble.empty() ? "the copy of the sealed lab said nothing" : saying->trouble;
-  } else if (const auto& told = saying->records.back(); told.cell_id != record.cell_id) {
-    record.message = fmt::format("the copy of the sealed lab made cell {}, not {}", told.cell_id, record.cell_id);
+    blank.message = saying->trouble.empty() ? "the copy of the sealed lab said nothing" : saying->trouble;
+  } else if (const auto& told = saying->records.back(); told.cell_id != blank.cell_id) {
+    blank.message = fmt::format("the copy of the sealed lab made cell {}, not {}", told.cell_id, blank.cell_id);
   } else {
-    const auto facts = std::move(record.facts);
-    record = std::move(saying->records.back());
+    story.records = std::move(saying->records);
+  }
+  if (saying) story.injected = std::move(saying->injected);
+  if (saying) story.resumed = saying->resumed;
+  if (story.records.empty()) story.records.push_back(blank);
+  for (auto& record : story.records) {
     record.repetition = planned.repetition;
     record.attempt = planned.attempt;
-    record.run_id = run_id(cells_[planned.cell], planned);
-    record.facts = facts;
+    record.run_id = blank.run_id;
+    record.facts = blank.facts;
+    record.virtual_clock = clock_;
+    record.virtual_clock->seed = vary(ledger_.manifest().seed, planned.repetition, planned.attempt).seed;
+    record.virtual_clock->digest = samples_digest(record);
   }
-  record.virtual_clock = clock_;
-  record.virtual_clock->seed = vary(ledger_.manifest().seed, planned.repetition, planned.attempt).seed;
-  record.virtual_clock->digest = samples_digest(record);
-  return record;
+  return story;
 }
 
 std::vector<PlannedRun> SealedDriver::next_round() {
@@ -102,8 +110,22 @@ Result<void> SealedDriver::make(const std::vector<PlannedRun>& runs, Take take,
       {.workers = options_.labs,
        .make = [this](const PlannedRun& run,
                       const std::function<bool()>& stopped) { return runner_(order(run), stopped); },
-       .take = [&](const PlannedRun& run, const Result<std::string>& said) { return take(run, record(run, said)); },
+       .take = [&](const PlannedRun& run,
+                   const Result<std::string>& said) { return take(run, std::move(story(run, said).records.back())); },
        .interrupted = interrupted});
+}
+
+Result<void> SealedDriver::make_stories(const std::vector<PlannedRun>& runs, TakeStory take,
+                                        const std::function<bool()>& interrupted) const {
+  return run_side_by_side(
+      runs, {.workers = options_.labs,
+             .make = [this](const PlannedRun& run,
+                            const std::function<bool()>& stopped) { return runner_(order(run), stopped); },
+             .take = [&](const PlannedRun& run, const Result<std::string>& said) -> Result<std::optional<PlannedRun>> {
+               if (auto taken = take(run, story(run, said)); !taken) return tl::unexpected(taken.error());
+               return std::nullopt;
+             },
+             .interrupted = interrupted});
 }
 
 Result<void> SealedDriver::run(const std::function<bool()>& interrupted) {

@@ -1,8 +1,10 @@
 // Agents that were connected, and described, before the machine was kept: a copy finds them so.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "orchestrator/run/control.hh"
 
@@ -17,8 +19,11 @@ class KeptDialer : public Dialer {
   /// To all nodes; asks each for its facts, which hold for every copy.
   Awaitable<Result<std::map<std::string, NodeFacts>>> connect_all(Testbed testbed);
 
+  /// From now on one that is lost is connected anew, and `act` is called once, when the run reaches `moment` (one of
+  /// run_moments()). Without it a copy is not repaired: one that is lost is lost.
+  void interfere(std::string moment, std::function<void()> act);
+
   Awaitable<Result<std::unique_ptr<NodeControl>>> connect(Node node) override;
-  /// One that is lost is lost: a copy is not repaired.
   std::string hopeless() override;
 
  private:
@@ -27,8 +32,14 @@ class KeptDialer : public Dialer {
     NodeFacts facts;
   };
   class View;
+  void reached(std::string_view moment);
+
   Dialer& dialer_;
   std::map<std::string, Kept> nodes_;
+  bool repaired_ = false;
+  std::string moment_;
+  std::function<void()> act_;  // empty: done, or nothing to do
+  bool closed_ = false;        // the run's window: what comes then comes after it
 };
 
 }  // namespace longhaul::orchestrator

@@ -15,6 +15,8 @@
 #include "orchestrator/run/agents.hh"
 #include "orchestrator/run/drive.hh"
 #include "orchestrator/run/order.hh"
+#include "orchestrator/run/pending.hh"
+#include "orchestrator/sealed/inject.hh"
 #include "orchestrator/sealed/kept.hh"
 #include "orchestrator/sealed/ports.hh"
 #include "orchestrator/sealed/warm_up.hh"
@@ -24,6 +26,7 @@ namespace longhaul::orchestrator {
 namespace {
 
 constexpr const char* kTestbed = "/etc/longhaul/testbed.json";
+constexpr int kAttemptsAfterAFault = 3;
 
 // The driver keeps its books outside, or not at all.
 class NoBooks : public Journal {
@@ -39,8 +42,13 @@ class SayingJournal : public NoBooks {
     auto said = record;
     said.facts.clear();
     say(say_record(said));
+    counts_ = counts_ || said.status == Status::ok || said.status == Status::limited;
     return {};
   }
+  bool counts() const { return counts_; }
+
+ private:
+  bool counts_ = false;
 };
 
 // Nothing is told of the warm-up, but every run must be ok.
@@ -69,6 +77,7 @@ struct Work {
   std::vector<CampaignCell> cells;
   Variation variation;
   Nanoseconds limit{};  // of virtual time
+  int attempts = 1;     // the same again would end in the same way
 };
 
 Result<Work> work_of(const SealedOrder& order) {
@@ -114,7 +123,7 @@ Awaitable<Result<Baseline>> make_runs(Work work, Testbed testbed, Dialer& dialer
                 dialer,
                 journal,
                 sink,
-                {.attempts = 1,
+                {.attempts = work.attempts,
                  .short_windows = true,
                  .padding = work.variation.padding,
                  .payload = work.variation.payload,
@@ -143,8 +152,21 @@ Awaitable<Result<void>> serve(Testbed testbed, KeptDialer& kept) {
   if (!work) co_return tl::unexpected(work.error());
   std::erase_if(work->cells, [&](const CampaignCell& cell) { return cell.id != order->cell_id; });
   if (work->cells.size() != 1) co_return fail("the order's campaign has no cell {}", order->cell_id);
+  if (order->injection) {
+    work->attempts = kAttemptsAfterAFault;
+    const auto executor = co_await boost::asio::this_coro::executor;
+    kept.interfere(order->injection->moment, [injection = *order->injection, testbed, executor] {
+      say(say_injected(inject(injection, testbed, executor)));
+    });
+  }
   SayingJournal journal;
-  const auto made = co_await make_runs(std::move(*work), std::move(testbed), kept, journal, std::move(*warm));
+  auto made = co_await make_runs(*work, testbed, kept, journal, std::move(*warm));
+  if (order->injection && !journal.counts()) {
+    const auto* fault = find_fault(order->injection->fault);
+    co_await pause(fault == nullptr ? Nanoseconds{0} : fault->lasts);
+    say(say_resumed());
+    made = co_await make_runs(std::move(*work), std::move(testbed), kept, journal, std::nullopt);
+  }
   if (!made) co_return tl::unexpected(made.error());
   co_return Result<void>{};
 }

@@ -136,6 +136,28 @@ TEST_F(Sealed, KilledAndResumedGivesTheSameBytes) {
   EXPECT_EQ(read_file(out / "cells.csv"), read_file(whole() / "cells.csv"));
 }
 
+// In a mount namespace of its own: a file system that has room for the beginning of the campaign only.
+TEST_F(Sealed, ADiskThatFillsUpEndsItAndResumeGivesTheSameBytes) {
+  const auto disk = path("disk");
+  const std::string script = R"(set -e
+mkdir -p "$1"
+mount -t tmpfs -o size=8m small "$1"
+fallocate -l $((8 * 1024 * 1024 - 160 * 1024)) "$1/other"
+code=0
+"$2" run "$3" --lab --clock virtual --labs 1 --out "$1/out" || code=$?
+echo "ended with $code"
+rm "$1/other"
+"$2" run "$3" --lab --clock virtual --labs 1 --out "$1/out" --resume
+cp "$1/out/cells.csv" "$4"
+)";
+  const auto ran =
+      run_program({"unshare", "-rm", "sh", "-c", script, "sh", disk, bin("longhaul"), campaign(), path("filled.csv")});
+  ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_EQ(ran.out.find("ended with 0"), std::string::npos) << ran.out << ran.err;
+  EXPECT_NE(ran.err.find("on with --resume"), std::string::npos) << ran.err;
+  EXPECT_EQ(read_file(path("filled.csv")), read_file(whole() / "cells.csv"));
+}
+
 TEST_F(Sealed, SharesJoinedGiveTheSameBytes) {
   const auto printed = longhaul({"run", campaign(), "--lab", "--shards", "2", "--out", path("share")});
   ASSERT_EQ(printed.code, 0) << printed.err;

@@ -88,13 +88,15 @@ TEST(Order, ComesOutOfItsDocumentAsItWentIn) {
                           .repetition = 3,
                           .attempt = 2,
                           .variation = {.seed = 0xffffffffffffffffU, .phase = 5, .padding = 16},
-                          .limit = 60'000'000'000};
+                          .limit = 60'000'000'000,
+                          .injection = Injection{.fault = "kill", .target = "degen", .moment = "window"}};
   const auto again = order_from_json(to_json(order));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(to_json(*again), to_json(order));
   EXPECT_EQ(again->campaign_text, order.campaign_text);
   EXPECT_EQ(again->variation.seed, order.variation.seed);
   EXPECT_EQ(again->repetition, 3);
+  EXPECT_EQ(again->injection, order.injection);
   EXPECT_FALSE(order_from_json("{"));
   EXPECT_FALSE(order_from_json(R"({"cell_id":"x"})"));
 }
@@ -115,6 +117,20 @@ TEST(Saying, IsUnderstoodAsItWasSaid) {
   EXPECT_EQ(saying->records[1].run_id, "two/4/0");
   EXPECT_EQ(samples_digest(saying->records[1]), samples_digest(second));
   EXPECT_EQ(saying->trouble, "it broke in two lines");
+}
+
+TEST(Saying, OfAnInjectedFaultHasAllAttemptsAndWhereASessionEnded) {
+  const auto run = testing::measured({.cell_id = "one"});
+  const auto saying =
+      understand_saying(say_injected({}) + say_record(run) + say_record(run) + say_resumed() + say_record(run));
+  ASSERT_TRUE(saying) << saying.error().message;
+  EXPECT_EQ(saying->injected, kInjectionDone);
+  EXPECT_EQ(saying->records.size(), 3U);
+  EXPECT_EQ(saying->resumed, std::size_t{2});
+  const auto not_done = understand_saying(say_injected(fail("no process\nof that name")));
+  ASSERT_TRUE(not_done);
+  EXPECT_EQ(not_done->injected, "no process of that name");
+  EXPECT_FALSE(not_done->resumed);
 }
 
 TEST(Saying, ThatIsCutOffIsAnErrorThatSaysSo) {

@@ -292,6 +292,45 @@ TEST_F(Sealed, TheLastRecordCountsUnderTheNameOfTheRun) {
   EXPECT_EQ(journal_.runs[0].attempt, 0);
 }
 
+TEST_F(Sealed, AnInjectionIsInTheOrderAndAllThatItsCopySaysIsTaken) {
+  copies_.answer = [](const SealedOrder& order, int) {
+    auto lost = testing::measured(order), good = lost;
+    lost.status = Status::failed;
+    lost.message = "lost";
+    good.run_id = "its own name";
+    return Result<std::string>{say_injected({}) + say_record(lost) + say_resumed() + say_record(good)};
+  };
+  Manifest manifest;
+  manifest.campaign_text = kText;
+  const Injection injection{.fault = "kill", .target = "degen", .moment = "window"};
+  const SealedDriver driver{campaign_,        cells_,           manifest, precision, {},
+                            testing::clock(), copies_.runner(), journal_, sink_,     options_};
+  std::vector<CopyStory> stories;
+  const auto made = driver.make_stories(
+      {PlannedRun{.cell = 0}, PlannedRun{.cell = 0, .injection = injection}},
+      [&](const PlannedRun&, CopyStory story) -> Result<void> {
+        stories.push_back(std::move(story));
+        return {};
+      },
+      [] { return false; });
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_EQ(copies_.orders.size(), 2U);
+  const auto& plain = copies_.orders[copies_.orders[0].injection ? 1 : 0];
+  const auto& with = copies_.orders[copies_.orders[0].injection ? 0 : 1];
+  EXPECT_FALSE(plain.injection);
+  EXPECT_EQ(with.injection, injection);
+  EXPECT_GT(with.limit, plain.limit) << "there is time to recover";
+  for (const auto& story : stories) {
+    ASSERT_EQ(story.records.size(), 2U);
+    EXPECT_EQ(story.records[0].message, "lost");
+    EXPECT_EQ(story.resumed, std::size_t{1});
+    EXPECT_EQ(story.injected, kInjectionDone);
+    EXPECT_EQ(story.records[0].run_id, story.records[1].run_id);
+    EXPECT_FALSE(story.records[1].virtual_clock->digest.empty());
+  }
+  EXPECT_TRUE(journal_.runs.empty()) << "nothing of it is kept";
+}
+
 TEST_F(Sealed, WhatIsKnownAsImpossibleIsRecordedWithoutACopy) {
   cells_[3].unsupported = "siw has no such thing";
   ASSERT_TRUE(session());

@@ -53,6 +53,7 @@ Result<Parameters> complete(const WorkloadSpec& spec, const Parameters& given) {
 
 void RunSide::open_window() {
   window_start_ = observe::wall_time();
+  window_opened_ = observe::raw_time();
   clock_offset_ = observe::wall_offset();
   events_.emit(BenchEventKind::window_start);
   progress_due_ = observe::raw_time() + kProgressInterval;
@@ -63,7 +64,8 @@ void RunSide::open_window() {
 void RunSide::close_window() {
   cpu_ = observe::cpu_use(cpu_start_, observe::sample_cpu(), own_processors());
   if (const auto cycles = cycles_.read(); cycles && cycles_start_) cpu_.process_cycles = *cycles - *cycles_start_;
-  window_stop_ = observe::wall_time();
+  // A wall clock that is set meanwhile makes a window neither longer nor shorter.
+  window_stop_ = window_start_ + Nanoseconds{observe::raw_time() - window_opened_}.count();
   events_.emit(BenchEventKind::window_stop);
 }
 

@@ -85,7 +85,8 @@ class RunSide {
   observe::CpuSample cpu_start_;
   CpuUse cpu_;
   std::int64_t window_start_ = 0;
-  std::int64_t clock_offset_ = 0;  ///< wall clock less raw clock when the window opened
+  observe::RawTime window_opened_;  ///< the same moment, by a clock that nobody sets
+  std::int64_t clock_offset_ = 0;   ///< wall clock less raw clock when the window opened
   std::int64_t window_stop_ = 0;
   observe::RawTime progress_due_;
   std::vector<std::string> limits_;
