@@ -113,10 +113,38 @@ bool one_course(const std::vector<Match>& matches) {
          matches.end();
 }
 
-Finding find(const Claim& claim, const std::string& group, const std::vector<Match>& matches) {
+// Of several courses along the axis the one for which the campaign sets the fewest other axes, among those of two
+// places or more, if there are such: what a campaign varies, it varies from there. Empty: two are as plain as each
+// other.
+std::vector<Match> plainest_course(const Claim& claim, const std::vector<Match>& matches) {
+  std::map<std::pair<Parameters, Parameters>, std::vector<Match>> courses;
+  for (const auto& match : matches) {
+    auto own = *match.parameters, rivals = *match.rival_parameters;
+    own.erase(claim.x);
+    rivals.erase(claim.x);
+    courses[{std::move(own), std::move(rivals)}].push_back(match);
+  }
+  const bool longer =
+      std::any_of(courses.begin(), courses.end(), [](const auto& course) { return course.second.size() > 1; });
+  std::map<std::size_t, std::vector<const std::vector<Match>*>> by_axes;
+  for (const auto& [axes, course] : courses) {
+    if (longer && course.size() < 2) continue;
+    const auto& first = course.front();
+    const auto set = [&](const CellSummary& cell) { return cell.parameters.size() - cell.parameters.count(claim.x); };
+    by_axes[set(*first.cell) + set(*first.rival)].push_back(&course);
+  }
+  const auto& plain = by_axes.begin()->second;
+  return plain.size() == 1 && one_course(*plain.front()) ? *plain.front() : std::vector<Match>{};
+}
+
+Finding find(const Claim& claim, const std::string& group, std::vector<Match> matches) {
   Finding finding;
   if (claim.rival == Rival::none || claim.samples || one_course(matches)) {
     finding = claim.check(claim, matches);
+  } else if (auto plain = plainest_course(claim, matches); !plain.empty()) {
+    matches = std::move(plain);
+    finding = claim.check(claim, matches);
+    finding.reason += "; of several cells at the same " + claim.x + " those that set the fewest axes";
   } else {
     finding.reason = "the campaign has several cells at the same " + claim.x + " that differ in other axes";
   }

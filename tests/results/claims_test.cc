@@ -394,9 +394,28 @@ TEST_F(SimulatedPaths, APerfectEmulatorPassesAndAWrongOneFails) {
 }
 
 TEST_F(Claims, CellsThatDifferInOtherAxesAreNoCourse) {
-  pair("latency", {{"size", 64}}, 100e3, 105e3);
+  pair("latency", {{"size", 64}, {"warmup", 1}}, 100e3, 105e3);
   pair("latency", {{"size", 64}, {"clients", 8}}, 100e3, 105e3);
   EXPECT_THAT(finding("W1").reason, HasSubstr("differ in other axes"));
+}
+
+// A campaign that varies another axis from its usual course has that course nevertheless.
+TEST_F(Claims, OfSeveralCoursesTheOneThatSetsTheFewestAxesIsFollowed) {
+  pair("latency", {{"size", 64}}, 100e3, 105e3);
+  pair("latency", {{"size", 65536}}, 200e3, 210e3);
+  const auto plain = finding("W1").reason;
+  pair("latency", {{"size", 64}, {"clients", 8}}, 900e3, 105e3);
+  EXPECT_EQ(finding("W1").reason, plain + "; of several cells at the same size those that set the fewest axes");
+}
+
+// A single place is no course, however plain it is.
+TEST_F(Claims, ACourseOfTwoPlacesIsPreferredToOneOfASinglePlace) {
+  pair("latency", {{"size", 64}}, 900e3, 105e3);
+  pair("latency", {{"size", 64}, {"clients", 8}}, 100e3, 105e3);
+  pair("latency", {{"size", 65536}, {"clients", 8}}, 200e3, 210e3);
+  const auto& followed = finding("W1");
+  EXPECT_THAT(followed.reason, HasSubstr("those that set the fewest axes"));
+  EXPECT_EQ(followed.cells.size(), 4U);
 }
 
 TEST_F(Claims, JsonHasWhatAReaderNeedsToJudge) {
