@@ -80,19 +80,19 @@ Result<Injection> injection_from_words(std::string_view words) {
   const auto first = words.find(' ');
   const auto at = words.rfind(" at ");
   if (first == std::string_view::npos || at == std::string_view::npos || at <= first)
-    return fail("'{}': expected FAULT TARGET at MOMENT, such as 'kill bench@client at window'", words);
+    return refuse("'{}': expected FAULT TARGET at MOMENT, such as 'kill bench@client at window'", words);
   Injection injection{.fault = std::string{words.substr(0, first)},
                       .target = std::string{words.substr(first + 1, at - first - 1)},
                       .moment = std::string{words.substr(at + 4)}};
   const auto name = [](const auto& spec) { return spec.name; };
   const auto* fault = find_fault(injection.fault);
   if (fault == nullptr)
-    return fail("'{}': there is no fault '{}'; there are {}", words, injection.fault, list(fault_specs(), name));
+    return refuse("'{}': there is no fault '{}'; there are {}", words, injection.fault, list(fault_specs(), name));
   if (std::ranges::find(fault->targets, injection.target) == fault->targets.end())
-    return fail("'{}': {} hits {}, not '{}'", words, injection.fault,
-                list(fault->targets, [](const std::string& target) { return target; }), injection.target);
+    return refuse("'{}': {} hits {}, not '{}'", words, injection.fault,
+                  list(fault->targets, [](const std::string& target) { return target; }), injection.target);
   if (std::ranges::find(run_moments(), injection.moment, &MomentSpec::name) == run_moments().end())
-    return fail("'{}': a run has no moment '{}'; it has {}", words, injection.moment, list(run_moments(), name));
+    return refuse("'{}': a run has no moment '{}'; it has {}", words, injection.moment, list(run_moments(), name));
   return injection;
 }
 

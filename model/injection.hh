@@ -2,11 +2,14 @@
 #pragma once
 
 #include <boost/describe.hpp>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/result.hh"
+#include "model/record.hh"
 #include "model/units.hh"
 
 namespace longhaul {
@@ -44,6 +47,15 @@ struct InjectionTarget {
   std::string role;     ///< client, server, router; empty: the target is not a node's
 };
 InjectionTarget target_of(const Injection& injection);
+
+inline constexpr std::string_view kInjectionDone = "done";
+
+/// What a copy of a lab said of its run.
+struct RunStory {
+  std::string injected;             ///< kInjectionDone, or why not; empty: nothing was to be, or its moment never came
+  std::vector<RunRecord> attempts;  ///< the last counts; one at least
+  std::optional<std::size_t> resumed;  ///< so many attempts are of the session before the last
+};
 
 /// Every fault of every target at every moment; by fault, target and moment, in the specs' order.
 std::vector<Injection> all_injections();

@@ -18,7 +18,7 @@ namespace longhaul::orchestrator {
 namespace {
 
 struct Options {
-  RunOptions run;
+  RunOptions run = by_the_virtual_clock();
   ExplorationRule rule;
 };
 
@@ -43,7 +43,8 @@ Result<std::vector<PacketCount>> count_packets(const Options& options, const Run
   std::vector<PacketCount> counts(runs.size());
   auto made = make_unkept(
       *counting, make_manifest(options.run, *counting, image->testbed, std::nullopt), *image, options.run.labs, sink,
-      runs, [&](const PlannedRun& run, const RunRecord& record) -> Result<std::optional<PlannedRun>> {
+      runs, [&](const PlannedRun& run, const RunStory& story) -> Result<std::optional<PlannedRun>> {
+        const auto& record = story.attempts.back();
         const auto name = describe(counting->campaign, counting->cells[run.cell]);
         if (!record.path || !record.path->forward.packets || !record.path->back.packets)
           return fail("{}: it does not end well even without a fault: {}", name,
@@ -119,9 +120,6 @@ int explore(Options options) {
 void add_explore(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   auto& run = options->run;
-  run.lab = true;
-  run.clock = kVirtualClock;
-  run.seed = kVirtualSeed;
   auto* command = app.add_subcommand(
       "explore", "which packet's loss costs what: a fault of every packet of a cell in turn, by a virtual clock");
   command->add_option("CAMPAIGN", run.campaign, "the campaign file (YAML): few cells, with short windows")->required();

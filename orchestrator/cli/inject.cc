@@ -18,7 +18,7 @@ namespace {
 using results::InjectionOutcome;
 
 struct Options {
-  RunOptions run;
+  RunOptions run = by_the_virtual_clock();
   std::vector<std::string> faults, targets, moments;  // only these; empty: all
   std::vector<std::string> only;                      // these, in words
   bool markdown = false;
@@ -46,7 +46,7 @@ Result<std::vector<Injection>> chosen(const Options& options) {
   std::vector<Injection> injections;
   for (const auto& words : options.only) {
     auto injection = injection_from_words(words);
-    if (!injection) return tl::unexpected(Error{injection.error().message, ExitCode::usage});
+    if (!injection) return tl::unexpected(injection.error());
     injections.push_back(std::move(*injection));
   }
   if (!injections.empty()) return injections;
@@ -92,7 +92,8 @@ Result<std::vector<InjectionOutcome>> outcomes_of(const Options& options, const 
   std::map<std::size_t, RunRecord> whole;
   auto made =
       make_unkept(*plan, manifest, *image, options.run.labs, sink, undisturbed,
-                  [&](const PlannedRun& run, RunRecord record) -> Result<std::optional<PlannedRun>> {
+                  [&](const PlannedRun& run, RunStory story) -> Result<std::optional<PlannedRun>> {
+                    auto& record = story.attempts.back();
                     if (record.status != Status::ok && record.status != Status::limited)
                       return fail("{}: it does not end well even without a fault: {}", name(run), record.message);
                     whole.emplace(run.cell, std::move(record));
@@ -102,19 +103,17 @@ Result<std::vector<InjectionOutcome>> outcomes_of(const Options& options, const 
 
   std::map<std::string, InjectionOutcome> by_words;
   const auto key = [](const PlannedRun& run) { return fmt::format("{} {}", run.cell, to_words(*run.injection)); };
-  made = make_unkept_stories(
-      *plan, manifest, *image, options.run.labs, sink, runs,
-      [&](const PlannedRun& run, const CopyStory& story) -> Result<void> {
-        auto outcome = results::judge(*run.injection, name(run),
-                                      {.injected = story.injected, .attempts = story.records, .resumed = story.resumed},
-                                      whole.at(run.cell), vocabulary);
-        if (!outcome) return tl::unexpected(outcome.error());
-        sink.on(StepEvent{fmt::format("{}/{} {}: {}: {}{}", by_words.size() + 1, runs.size(), outcome->cell,
-                                      to_words(*run.injection), to_string(outcome->end),
-                                      outcome->messages.empty() ? "" : ": " + outcome->messages.front())});
-        by_words.emplace(key(run), std::move(*outcome));
-        return {};
-      });
+  made =
+      make_unkept(*plan, manifest, *image, options.run.labs, sink, runs,
+                  [&](const PlannedRun& run, const RunStory& story) -> Result<std::optional<PlannedRun>> {
+                    auto outcome = results::judge(*run.injection, name(run), story, whole.at(run.cell), vocabulary);
+                    if (!outcome) return tl::unexpected(outcome.error());
+                    sink.on(StepEvent{fmt::format("{}/{} {}: {}: {}{}", by_words.size() + 1, runs.size(), outcome->cell,
+                                                  to_words(*run.injection), to_string(outcome->end),
+                                                  outcome->messages.empty() ? "" : ": " + outcome->messages.front())});
+                    by_words.emplace(key(run), std::move(*outcome));
+                    return std::nullopt;
+                  });
   if (!made) return tl::unexpected(made.error());
   std::vector<InjectionOutcome> outcomes;
   for (const auto& run : runs) outcomes.push_back(by_words.at(key(run)));
@@ -145,9 +144,6 @@ int inject(const Options& options) {
 void add_inject(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   auto& run = options->run;
-  run.lab = true;
-  run.clock = kVirtualClock;
-  run.seed = kVirtualSeed;
   auto* command = app.add_subcommand(
       "inject",
       "what a fault of a program or a machine does to a run: every fault at every moment, by a virtual clock");

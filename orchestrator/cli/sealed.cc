@@ -29,21 +29,6 @@ class NoJournal : public Journal {
   Result<void> save_manifest(const Manifest&) override { return {}; }
 };
 
-// Everything by reference must outlive it.
-SealedDriver unkept(const RunPlan& plan, Manifest manifest, const lab::SealedImage& image, std::size_t labs,
-                    Journal& journal, Sink& sink) {
-  return SealedDriver{plan.campaign,
-                      plan.cells,
-                      std::move(manifest),
-                      [](const std::vector<double>&) { return std::optional<double>{}; },
-                      {},
-                      clock_of(image),
-                      copies_of(image),
-                      journal,
-                      sink,
-                      {.labs = labs_or_all(labs)}};
-}
-
 }  // namespace
 
 Result<std::string> settle_clock(const ClockQuestion& question) {
@@ -143,14 +128,25 @@ CopyRunner copies_of(const lab::SealedImage& image) {
 Result<void> make_unkept(const RunPlan& plan, Manifest manifest, const lab::SealedImage& image, std::size_t labs,
                          Sink& sink, const std::vector<PlannedRun>& runs, SealedDriver::Take take) {
   NoJournal nothing;
-  return unkept(plan, std::move(manifest), image, labs, nothing, sink).make(runs, std::move(take), interrupted);
+  const SealedDriver driver{plan.campaign,
+                            plan.cells,
+                            std::move(manifest),
+                            [](const std::vector<double>&) { return std::optional<double>{}; },
+                            {},
+                            clock_of(image),
+                            copies_of(image),
+                            nothing,
+                            sink,
+                            {.labs = labs_or_all(labs)}};
+  return driver.make(runs, std::move(take), [] { return interrupted(); });
 }
 
-Result<void> make_unkept_stories(const RunPlan& plan, Manifest manifest, const lab::SealedImage& image,
-                                 std::size_t labs, Sink& sink, const std::vector<PlannedRun>& runs,
-                                 SealedDriver::TakeStory take) {
-  NoJournal nothing;
-  return unkept(plan, std::move(manifest), image, labs, nothing, sink).make_stories(runs, std::move(take), interrupted);
+RunOptions by_the_virtual_clock() {
+  RunOptions options;
+  options.lab = true;
+  options.clock = kVirtualClock;
+  options.seed = kVirtualSeed;
+  return options;
 }
 
 Result<CampaignSession> run_sealed_session(const RunOptions& options, const RunPlan& plan,

@@ -33,6 +33,9 @@ CopyRunner copies_of(const lab::SealedImage& image);
 /// By a virtual clock the same seed gives the same figures: without one named, everybody's are the same.
 inline constexpr std::uint64_t kVirtualSeed = 1;
 
+/// For commands that measure by no other clock.
+RunOptions by_the_virtual_clock();
+
 /// Why what was begun on another image cannot be gone on with, or made again, on this one.
 Result<void> check_image(const Manifest& earlier, const lab::SealedImage& image);
 Result<void> check_clock(const Manifest& earlier, int shift, int quantum);
@@ -40,15 +43,10 @@ Result<void> check_clock(const Manifest& earlier, int shift, int quantum);
 /// The commands that together make a campaign (options.shares of them), to be started anywhere, in any order. Pure.
 std::vector<std::string> shard_commands(const RunOptions& options);
 
-/// Makes runs on copies of it and keeps nothing: `take` has each record. `labs` copies side by side, 0: one a
+/// Makes runs on copies of it and keeps nothing: `take` has what each said. `labs` copies side by side, 0: one a
 /// processor. Ctrl-C ends it.
 Result<void> make_unkept(const RunPlan& plan, Manifest manifest, const lab::SealedImage& image, std::size_t labs,
                          Sink& sink, const std::vector<PlannedRun>& runs, SealedDriver::Take take);
-
-/// The same with all that the copies say.
-Result<void> make_unkept_stories(const RunPlan& plan, Manifest manifest, const lab::SealedImage& image,
-                                 std::size_t labs, Sink& sink, const std::vector<PlannedRun>& runs,
-                                 SealedDriver::TakeStory take);
 
 /// The runs so many times each: all of them once, then all of them again, so that one that repeats badly shows early.
 /// Pure.

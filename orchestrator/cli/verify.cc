@@ -72,7 +72,8 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
 
   Verdict verdict;
   auto made = make_unkept(*plan, *manifest, *image, options.labs, sink, runs,
-                          [&](const PlannedRun&, const RunRecord& again) -> Result<std::optional<PlannedRun>> {
+                          [&](const PlannedRun&, const RunStory& story) -> Result<std::optional<PlannedRun>> {
+                            const auto& again = story.attempts.back();
                             // A copy that made nothing says why.
                             const auto where = again.nodes.empty() && !again.message.empty()
                                                    ? again.message

@@ -52,8 +52,6 @@ BOOST_DESCRIBE_STRUCT(SealedOrder, (),
 std::string to_json(const SealedOrder& order);
 Result<SealedOrder> order_from_json(std::string_view text);
 
-inline constexpr std::string_view kInjectionDone = "done";
-
 /// One line of a sealed guest's output: a word and a document behind it.
 struct Saying {
   std::map<std::string, NodeFacts> facts;  ///< by node, before it was kept

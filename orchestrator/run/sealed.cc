@@ -61,8 +61,8 @@ SealedOrder SealedDriver::order(const PlannedRun& planned) const {
   return order;
 }
 
-CopyStory SealedDriver::story(const PlannedRun& planned, const Result<std::string>& said) const {
-  CopyStory story;
+RunStory SealedDriver::story(const PlannedRun& planned, const Result<std::string>& said) const {
+  RunStory story;
   auto blank = ledger_.blank(planned);
   blank.status = Status::failed;
   blank.finished = blank.started;
@@ -74,12 +74,12 @@ CopyStory SealedDriver::story(const PlannedRun& planned, const Result<std::strin
   } else if (const auto& told = saying->records.back(); told.cell_id != blank.cell_id) {
     blank.message = fmt::format("the copy of the sealed lab made cell {}, not {}", told.cell_id, blank.cell_id);
   } else {
-    story.records = std::move(saying->records);
+    story.attempts = std::move(saying->records);
   }
   if (saying) story.injected = std::move(saying->injected);
   if (saying) story.resumed = saying->resumed;
-  if (story.records.empty()) story.records.push_back(blank);
-  for (auto& record : story.records) {
+  if (story.attempts.empty()) story.attempts.push_back(blank);
+  for (auto& record : story.attempts) {
     record.repetition = planned.repetition;
     record.attempt = planned.attempt;
     record.run_id = blank.run_id;
@@ -110,29 +110,16 @@ Result<void> SealedDriver::make(const std::vector<PlannedRun>& runs, Take take,
       {.workers = options_.labs,
        .make = [this](const PlannedRun& run,
                       const std::function<bool()>& stopped) { return runner_(order(run), stopped); },
-       .take = [&](const PlannedRun& run,
-                   const Result<std::string>& said) { return take(run, std::move(story(run, said).records.back())); },
+       .take = [&](const PlannedRun& run, const Result<std::string>& said) { return take(run, story(run, said)); },
        .interrupted = interrupted});
-}
-
-Result<void> SealedDriver::make_stories(const std::vector<PlannedRun>& runs, TakeStory take,
-                                        const std::function<bool()>& interrupted) const {
-  return run_side_by_side(
-      runs, {.workers = options_.labs,
-             .make = [this](const PlannedRun& run,
-                            const std::function<bool()>& stopped) { return runner_(order(run), stopped); },
-             .take = [&](const PlannedRun& run, const Result<std::string>& said) -> Result<std::optional<PlannedRun>> {
-               if (auto taken = take(run, story(run, said)); !taken) return tl::unexpected(taken.error());
-               return std::nullopt;
-             },
-             .interrupted = interrupted});
 }
 
 Result<void> SealedDriver::run(const std::function<bool()>& interrupted) {
   for (const auto& [node, facts] : facts_)
     if (auto kept = ledger_.add_facts(node, facts); !kept) return kept;
   if (auto opened = ledger_.open(); !opened) return opened;
-  const auto keep = [&](const PlannedRun& run, RunRecord made) {
+  const auto keep = [&](const PlannedRun& run, const RunStory& story) {
+    const auto& made = story.attempts.back();
     ledger_.manifest().measuring += measured(made);
     if (made.status == Status::ok) digests_[made.run_id] = {run, made.virtual_clock->digest};
     return ledger_.keep(made, run);
@@ -164,7 +151,8 @@ Result<void> SealedDriver::check_again(const std::function<bool()>& interrupted)
   auto& check = clock->check ? *clock->check : clock->check.emplace();
   return make(
       chosen,
-      [&](const PlannedRun&, const RunRecord& again) -> Result<std::optional<PlannedRun>> {
+      [&](const PlannedRun&, const RunStory& story) -> Result<std::optional<PlannedRun>> {
+        const auto& again = story.attempts.back();
         const auto& first = digests_.at(again.run_id).second;
         ++check.runs;
         if (again.virtual_clock->digest == first) {

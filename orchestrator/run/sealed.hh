@@ -20,13 +20,6 @@ struct SealedOptions {
   std::size_t share = 0, shares = 1;
 };
 
-/// What a copy said of its run.
-struct CopyStory {
-  std::vector<RunRecord> records;      ///< of its attempts, the last of which counts; one at least
-  std::optional<std::size_t> resumed;  ///< see Saying
-  std::string injected;                ///< see Saying
-};
-
 class SealedDriver {
  public:
   /// Everything by reference must outlive this. `facts`: of the kept lab's nodes. `clock`: what every record is told.
@@ -44,18 +37,14 @@ class SealedDriver {
   const Manifest& manifest() const { return ledger_.manifest(); }
   std::int64_t runs_made() const { return ledger_.made(); }
 
-  /// Takes the record of a run that was made; returns one that is to be made in addition.
-  using Take = std::function<Result<std::optional<PlannedRun>>(const PlannedRun& run, RunRecord record)>;
+  /// Takes what was said of a run that was made; returns one that is to be made in addition.
+  using Take = std::function<Result<std::optional<PlannedRun>>(const PlannedRun& run, RunStory story)>;
   /// Makes runs, keeping nothing: for whoever makes them again.
   Result<void> make(const std::vector<PlannedRun>& runs, Take take, const std::function<bool()>& interrupted) const;
-  /// The same, with all that the copies say.
-  using TakeStory = std::function<Result<void>(const PlannedRun& run, CopyStory story)>;
-  Result<void> make_stories(const std::vector<PlannedRun>& runs, TakeStory take,
-                            const std::function<bool()>& interrupted) const;
 
  private:
   SealedOrder order(const PlannedRun& planned) const;
-  CopyStory story(const PlannedRun& planned, const Result<std::string>& said) const;
+  RunStory story(const PlannedRun& planned, const Result<std::string>& said) const;
   Result<void> check_again(const std::function<bool()>& interrupted);
   std::vector<PlannedRun> next_round();
 

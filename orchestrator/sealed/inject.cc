@@ -7,17 +7,17 @@
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/describe/enum_to_string.hpp>
+#include <boost/describe/enum_from_string.hpp>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 
 #include "common/child.hh"
 #include "common/error.hh"
 #include "common/log.hh"
+#include "lab/machine.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -27,11 +27,6 @@ namespace fs = std::filesystem;
 using Undo = std::function<void()>;
 
 constexpr time_t kStep = 3600;  // s
-
-std::string read_text(const fs::path& file) {
-  std::ifstream stream{file, std::ios::binary};
-  return {std::istreambuf_iterator<char>{stream}, {}};
-}
 
 void write_text(const fs::path& file, const std::string& text) {
   std::ofstream stream{file};
@@ -55,10 +50,10 @@ std::vector<Process> processes() {
     const auto name = entry.path().filename().string();
     Process process;
     if (std::from_chars(name.data(), name.data() + name.size(), process.pid).ptr != name.data() + name.size()) continue;
-    auto line = read_text(entry.path() / "cmdline");
+    auto line = lab::read_text(entry.path() / "cmdline");
     for (std::size_t end = 0; (end = line.find('\0')) != std::string::npos; line.erase(0, end + 1))
       process.words.push_back(line.substr(0, end));
-    const auto status = read_text(entry.path() / "status");
+    const auto status = lab::read_text(entry.path() / "status");
     const auto parent = status.find("PPid:\t");
     if (parent != std::string::npos) process.parent = std::stoi(status.substr(parent + 6));
     all.push_back(std::move(process));
@@ -68,9 +63,10 @@ std::vector<Process> processes() {
 
 // The first node of that role.
 const Node* node_of(const Testbed& testbed, const std::string& role) {
-  for (const auto& node : testbed.nodes)
-    if (boost::describe::enum_to_string(node.role, "?") == role) return &node;
-  return nullptr;
+  Role wanted{};
+  if (!boost::describe::enum_from_string(role.c_str(), wanted)) return nullptr;
+  const auto nodes = testbed.with_role(wanted);
+  return nodes.empty() ? nullptr : nodes.front();
 }
 
 std::vector<pid_t> processes_of(const InjectionTarget& target, const Testbed& testbed) {

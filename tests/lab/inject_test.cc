@@ -2,8 +2,6 @@
 // in docs/reliability.md.
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "tests/lab/lab_fixture.hh"
 
 namespace longhaul::testing {

@@ -305,12 +305,12 @@ TEST_F(Sealed, AnInjectionIsInTheOrderAndAllThatItsCopySaysIsTaken) {
   const Injection injection{.fault = "kill", .target = "degen", .moment = "window"};
   const SealedDriver driver{campaign_,        cells_,           manifest, precision, {},
                             testing::clock(), copies_.runner(), journal_, sink_,     options_};
-  std::vector<CopyStory> stories;
-  const auto made = driver.make_stories(
+  std::vector<RunStory> stories;
+  const auto made = driver.make(
       {PlannedRun{.cell = 0}, PlannedRun{.cell = 0, .injection = injection}},
-      [&](const PlannedRun&, CopyStory story) -> Result<void> {
+      [&](const PlannedRun&, RunStory story) -> Result<std::optional<PlannedRun>> {
         stories.push_back(std::move(story));
-        return {};
+        return std::nullopt;
       },
       [] { return false; });
   ASSERT_TRUE(made) << made.error().message;
@@ -321,12 +321,12 @@ TEST_F(Sealed, AnInjectionIsInTheOrderAndAllThatItsCopySaysIsTaken) {
   EXPECT_EQ(with.injection, injection);
   EXPECT_GT(with.limit, plain.limit) << "there is time to recover";
   for (const auto& story : stories) {
-    ASSERT_EQ(story.records.size(), 2U);
-    EXPECT_EQ(story.records[0].message, "lost");
+    ASSERT_EQ(story.attempts.size(), 2U);
+    EXPECT_EQ(story.attempts[0].message, "lost");
     EXPECT_EQ(story.resumed, std::size_t{1});
     EXPECT_EQ(story.injected, kInjectionDone);
-    EXPECT_EQ(story.records[0].run_id, story.records[1].run_id);
-    EXPECT_FALSE(story.records[1].virtual_clock->digest.empty());
+    EXPECT_EQ(story.attempts[0].run_id, story.attempts[1].run_id);
+    EXPECT_FALSE(story.attempts[1].virtual_clock->digest.empty());
   }
   EXPECT_TRUE(journal_.runs.empty()) << "nothing of it is kept";
 }

@@ -31,7 +31,7 @@ class Injections : public testing::Test {
     run.message = message;
     return run;
   }
-  InjectionOutcome judged(InjectionStory story, const Injection& injection = {"kill", "degen", "window"}) {
+  InjectionOutcome judged(RunStory story, const Injection& injection = {"kill", "degen", "window"}) {
     auto outcome = judge(injection, "latency rdma", story, good(1000), vocabulary_);
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome.value_or(InjectionOutcome{});

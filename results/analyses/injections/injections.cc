@@ -14,7 +14,6 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view kDone = "done";
 // A process that was started anew lies elsewhere in memory: by so much a figure may differ for that (the spread of
 // repetitions, docs/virtual-clock.md).
 constexpr double kSpread = 0.02;
@@ -128,7 +127,7 @@ std::string to_string(InjectionEnd end) {
   return "?";
 }
 
-Result<InjectionOutcome> judge(const Injection& injection, std::string cell, const InjectionStory& story,
+Result<InjectionOutcome> judge(const Injection& injection, std::string cell, const RunStory& story,
                                const RunRecord& undisturbed, const Vocabulary& vocabulary) {
   InjectionOutcome outcome{.cell = std::move(cell),
                            .injection = injection,
@@ -140,7 +139,7 @@ Result<InjectionOutcome> judge(const Injection& injection, std::string cell, con
     if (!counts(attempt)) outcome.messages.push_back(attempt.message);
   const auto* fault = find_fault(injection.fault);
   // A machine that is gone cannot say that it was hit.
-  const bool hit = story.injected == kDone || (fault != nullptr && fault->fatal && story.injected.empty());
+  const bool hit = story.injected == kInjectionDone || (fault != nullptr && fault->fatal && story.injected.empty());
   if (!hit) {
     outcome.end = InjectionEnd::nothing_to_hit;
     if (!story.injected.empty()) outcome.messages.push_back(story.injected);

@@ -32,13 +32,7 @@ struct InjectionOutcome {
   std::string wrong;
 };
 
-/// What the copy of the lab said of a run into which a fault was injected.
-struct InjectionStory {
-  std::string injected;                ///< "done", why not; empty: the moment was not reached
-  std::vector<RunRecord> attempts;     ///< one at least
-  std::optional<std::size_t> resumed;  ///< so many attempts are of the session before the last
-};
-Result<InjectionOutcome> judge(const Injection& injection, std::string cell, const InjectionStory& story,
+Result<InjectionOutcome> judge(const Injection& injection, std::string cell, const RunStory& story,
                                const RunRecord& undisturbed, const Vocabulary& vocabulary);
 
 /// A table of each cell: faults by moments. `markdown`: for a page of documentation.
