@@ -28,6 +28,15 @@ class Rpc : public CompactLab {
   }
 };
 
+// Seven connections of siw with the default's credits: the seventh's queue begins where libsiw sees no queue
+// (siw_keys.hh).
+TEST_F(Rpc, SevenClientsOfOneServer) {
+  for (const std::string provider : {"siw", "rxe"}) {
+    const auto both = call(provider, "--transport rdma --clients 7 --procedure read --size 20000 --duration 50ms");
+    EXPECT_GT(metric(both.at("client"), "throughput"), 0) << provider;
+  }
+}
+
 TEST_F(Rpc, EveryProcedureByBothDesigns) {
   for (const std::string provider : {"rxe", "siw"}) {
     for (const std::string design : {"read-write", "read-read"}) {

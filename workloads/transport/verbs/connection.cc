@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
-#include <mutex>
 #include <stdexcept>
 
 #include "common/error.hh"
 #include "observe/counters.hh"
 #include "workloads/transport/sizing.hh"
+#include "workloads/transport/verbs/per_device.hh"
+#include "workloads/transport/verbs/siw_keys.hh"
 
 namespace longhaul::workloads {
 namespace {
@@ -34,20 +34,9 @@ std::string peer_host(rdma_cm_id* id) {
   return address.host();
 }
 
-std::shared_ptr<ProtectionDomain> new_domain(ibv_context* device, const std::string& name) {
+ProtectionDomain new_domain(ibv_context* device, const std::string& name) {
   ProtectionDomain domain{::ibv_alloc_pd(device)};
   if (!domain) throw_errno("allocate a protection domain on " + name);
-  return std::make_shared<ProtectionDomain>(std::move(domain));
-}
-
-// That of the connections that share one. Goes with the last of them.
-std::shared_ptr<ProtectionDomain> shared_domain(ibv_context* device, const std::string& name) {
-  static std::mutex mutex;
-  static std::map<ibv_context*, std::weak_ptr<ProtectionDomain>> domains;
-  const std::lock_guard lock{mutex};
-  auto& known = domains[device];
-  auto domain = known.lock();
-  if (!domain) known = domain = new_domain(device, name);
   return domain;
 }
 
@@ -75,7 +64,10 @@ VerbsConnection::VerbsConnection(EventChannel channel, CmId id, const RdmaDevice
   const auto at_most = [](int limit, int wish) { return static_cast<std::uint8_t>(std::clamp(limit, 1, wish)); };
   read_depth_ = at_most(std::min(limits.max_qp_rd_atom, limits.max_qp_init_rd_atom), plan.reads);
 
-  domain_ = plan.shared_domain ? shared_domain(id_->verbs, device.name) : new_domain(id_->verbs, device.name);
+  const auto make_domain = [&] { return new_domain(id_->verbs, device.name); };
+  domain_ = plan.shared_domain ? per_device<ProtectionDomain>(id_->verbs, make_domain)
+                               : std::make_shared<ProtectionDomain>(make_domain());
+  invalid_key_ = cover_invalid_key(id_->verbs, device);
   const int access = plan.windows ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND : access_of(plan.rights, device);
   region_ = MemoryRegion{::ibv_reg_mr(domain_->get(), memory_.bytes().data(), plan.memory, access)};
   if (!region_)

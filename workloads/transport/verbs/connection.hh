@@ -72,6 +72,7 @@ class VerbsConnection final : public Connection, private LocalRequests {
   EventChannel channel_;
   CmId id_;
   std::shared_ptr<ProtectionDomain> domain_;
+  std::shared_ptr<CompletionQueue> invalid_key_;  ///< siw's (siw_keys.hh)
   CompletionChannel completion_channel_;
   CompletionQueue queue_;
   Memory memory_;
