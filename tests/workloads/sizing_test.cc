@@ -24,6 +24,12 @@ TEST(AckTimeout, FitsTheRoundTrip) {
   EXPECT_EQ(ack_timeout(14), Nanoseconds{67'108'864});  // InfiniBand's table: 67.1 ms
 }
 
+TEST(AckTimeout, WithWindowsIsLongerThanAnyGapOfARun) {
+  EXPECT_GE(ack_timeout(ack_timeout_exponent(Nanoseconds{0}, true)), Nanoseconds{8s});
+  EXPECT_LT(ack_timeout(ack_timeout_exponent(Nanoseconds{200ms}, true)), Nanoseconds{10s});
+  EXPECT_GE(ack_timeout(ack_timeout_exponent(Nanoseconds{5s}, true)), Nanoseconds{20s});
+}
+
 TEST(AckTimeout, FiveBitsAreTheMost) {
   EXPECT_EQ(ack_timeout_exponent(Nanoseconds{1h}), 31);
 }

@@ -26,8 +26,10 @@ std::uint32_t queue_depth(Bytes under_way, Bytes message, std::uint32_t least, s
 
 /// The local ack time-out of a queue pair: 4.096 us x 2^exponent (InfiniBand specification 9.7.6.1.3).
 /// The smallest that is at least 4 round trips and at least 268 ms (TCP's least is 200 ms, and an emulated node may be
-/// away for tens of ms); at most 31.
-std::uint8_t ack_timeout_exponent(Nanoseconds rtt);
+/// away for tens of ms); at most 31. With `windows` (ConnectionPlan::windows) at least 8.6 s: rxe's timer also runs out
+/// where all that was sent when it was set has been acknowledged; it then sends again what is under way, and binds the
+/// windows behind it a second time, which fails and leaves the queue standing (docs/rpc.md).
+std::uint8_t ack_timeout_exponent(Nanoseconds rtt, bool windows = false);
 Nanoseconds ack_timeout(std::uint8_t exponent);
 
 /// Tries after the first, of both kinds; 7 means without end for "receiver not ready" (the harness has its own

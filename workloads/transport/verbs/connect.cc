@@ -49,8 +49,8 @@ Attempt<RdmaDevice> bind_to(rdma_cm_id* id, SocketAddress& address, const std::s
   return device_of(id, asked, address.host());
 }
 
-void set_ack_timeout(rdma_cm_id* id, Nanoseconds rtt) {
-  auto exponent = ack_timeout_exponent(rtt);
+void set_ack_timeout(rdma_cm_id* id, Nanoseconds rtt, const ConnectionPlan& plan) {
+  auto exponent = ack_timeout_exponent(rtt, plan.windows);
   if (::rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &exponent, sizeof exponent) != 0)
     log::debug("this kernel keeps its own ack time-out: {}", errno_text(errno));
 }
@@ -74,11 +74,11 @@ Attempt<Resolved> begin(SocketAddress from, SocketAddress to, const std::string&
   return one;
 }
 
-Attempt<void> resolve_route(const Resolved& one, Nanoseconds rtt, const Patience& patience,
+Attempt<void> resolve_route(const Resolved& one, const ConnectionPlan& plan, Nanoseconds rtt, const Patience& patience,
                             const std::string& attempted) {
   if (const auto event = expect_event(one.channel.get(), RDMA_CM_EVENT_ADDR_RESOLVED, patience, attempted); !event)
     return tl::unexpected(event.error());
-  set_ack_timeout(one.id.get(), rtt);  // before the route is resolved: the path's lifetime comes from it
+  set_ack_timeout(one.id.get(), rtt, plan);  // before the route is resolved: the path's lifetime comes from it
   if (::rdma_resolve_route(one.id.get(), kResolveMilliseconds) != 0)
     return failed("{}: {}", attempted, errno_text(errno));
   return {};
@@ -114,7 +114,7 @@ Attempt<std::vector<Established>> establish(const SocketAddress& source, const S
     pending.push_back(std::move(*one));
   }
   for (const auto& one : pending)
-    if (auto done = resolve_route(one, rtt, patience, attempted); !done) return tl::unexpected(done.error());
+    if (auto done = resolve_route(one, plan, rtt, patience, attempted); !done) return tl::unexpected(done.error());
 
   for (const auto& one : pending)
     if (auto done = await_route(one, patience, attempted); !done) return tl::unexpected(done.error());
@@ -133,7 +133,7 @@ Attempt<std::vector<Established>> establish(const SocketAddress& source, const S
       if (errno != EADDRINUSE || tries == kPortTries) return failed("{}: {}", attempted, errno_text(errno));
       auto again = begin(from, peer, device, nullptr, attempted);
       if (!again) return tl::unexpected(again.error());
-      if (auto done = resolve_route(*again, rtt, patience, attempted); !done) return tl::unexpected(done.error());
+      if (auto done = resolve_route(*again, plan, rtt, patience, attempted); !done) return tl::unexpected(done.error());
       if (auto done = await_route(*again, patience, attempted); !done) return tl::unexpected(done.error());
       connection = VerbsConnection::open(std::move(again->channel), std::move(again->id), used, plan, rtt);
     }
@@ -240,7 +240,7 @@ Attempt<VerbsConnections> VerbsListener::accept(const ConnectionPlan& plan, std:
     }
     auto channel = open_channel();
     check(::rdma_migrate_id(id.get(), channel.get()), "give an RDMA connection its own channel");
-    set_ack_timeout(id.get(), rtt);
+    set_ack_timeout(id.get(), rtt, plan);
     auto connection = VerbsConnection::open(std::move(channel), std::move(id), device_, plan, rtt);
     if (!connection) return tl::unexpected(connection.error());
     (*connection)->set_peer(*peer);
