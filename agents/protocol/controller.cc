@@ -32,6 +32,9 @@ constexpr int kClockExchanges = 4;
 /// its record at most kMaxFrame.
 constexpr std::size_t kMaxWaitingEvents = 4096;
 constexpr std::size_t kMaxWaitingBytes = 4 * kMaxFrame;
+/// Of one run, fetched or not: what is fetched as fast as it comes would keep this program busy to the run's time
+/// limit. A bench tells of its progress some times a second.
+constexpr std::size_t kMaxRunEvents = 100'000;
 
 std::string where(const Node& node) {
   return fmt::format("agent {} at {}:{}", node.name, node.host, node.port);
@@ -52,6 +55,7 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
     asio::steady_timer wake;
     std::deque<Waiting> events;
     std::size_t bytes = 0;  ///< of all of them
+    std::size_t heard = 0;  ///< those that were fetched, too
     bool ended = false;
   };
   struct Heard {
@@ -104,6 +108,8 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
       return error(fmt::format("floods this program with events: {} of {} bytes wait, at most {} of {} are kept", count,
                                total, kMaxWaitingEvents, kMaxWaitingBytes));
     auto& run = *it->second;
+    if (++run.heard > kMaxRunEvents)
+      return error(fmt::format("floods this program with events: more than {} of one run", kMaxRunEvents));
     run.ended = event.exit.has_value();
     run.events.push_back({std::move(event), bytes});
     run.bytes += bytes;
@@ -146,7 +152,10 @@ struct Controller::Link : std::enable_shared_from_this<Link> {
         if (const auto taken = link->take(std::move(*message.event), heard->bytes); !taken) link->lose(taken.error());
       }
       if (message.reply) {
-        // One that is not waited for any more came after its time-out.
+        // One that is not waited for any more came after its time-out; one that nobody can have waited for is no
+        // answer.
+        if (message.reply->id > link->last_id)
+          link->lose(link->error(fmt::format("answers request {}, which was never made", message.reply->id)).value());
         if (const auto it = link->calls.find(message.reply->id); it != link->calls.end()) {
           it->second->reply = std::move(*message.reply);
           it->second->wake.cancel();
@@ -345,8 +354,8 @@ Awaitable<Result<ClockOffset>> Controller::clock() {
 Awaitable<Result<void>> Controller::start(StartRequest start) {
   link_->forget_old_runs();
   // Before the request: the first events may come together with its reply.
-  link_->runs.insert_or_assign(
-      start.run_id, std::make_shared<Link::Run>(Link::Run{asio::steady_timer{link_->executor}, {}, 0, false}));
+  link_->runs.insert_or_assign(start.run_id,
+                               std::make_shared<Link::Run>(Link::Run{asio::steady_timer{link_->executor}, {}}));
   Request request;
   request.kind = RequestKind::start;
   const auto run_id = start.run_id;

@@ -57,6 +57,9 @@ class ImpairmentController {
   Reply handle(ClientId client, const Request& request, const Now& now);
   void disconnected(ClientId client);
 
+  /// Whether what is applied is this client's.
+  bool holds(ClientId client) const { return holder_ && holder_->client == client; }
+
   /// Clears when the holder's lease has run out, and when something of the impairment is gone from the kernel; renews
   /// the engine's lease; tries again to remove what resisted.
   void tick(const Now& now);
@@ -89,7 +92,6 @@ class ImpairmentController {
   void look(const Now& now);
   void take_away();
   std::vector<std::string> sweep_again();
-  bool holds(ClientId client) const { return holder_ && holder_->client == client; }
   Engine* engine(std::string_view name) const;
   std::string name_of(ClientId client) const;
   Nanoseconds patience() const;

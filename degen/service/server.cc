@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -30,11 +31,15 @@ Nanoseconds read_clock(clockid_t clock) {
   return std::chrono::seconds{time.tv_sec} + Nanoseconds{time.tv_nsec};
 }
 
-std::string peer_name(int fd) {
+std::optional<ucred> peer_of(int fd) {
   ucred credentials{};
   socklen_t size = sizeof credentials;
-  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return "unknown process";
-  return fmt::format("pid {}, uid {}", credentials.pid, credentials.uid);
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {};
+  return credentials;
+}
+
+std::string name_of(const std::optional<ucred>& peer) {
+  return peer ? fmt::format("pid {}, uid {}", peer->pid, peer->uid) : "unknown process";
 }
 
 // "a regular file", for a file that is in the way.
@@ -100,14 +105,33 @@ void Server::accept() {
       }
       return;
     }
-    if (connections_.size() >= kMaxClients) {
-      log::warn("{} clients are connected, another is turned away", connections_.size());
-      continue;
-    }
+    if (connections_.size() >= kMaxClients && !make_room()) continue;
+    const auto peer = peer_of(fd.get());
     const auto id = next_id_++;
-    controller_.connected(id, peer_name(fd.get()));
-    connections_.emplace(id, Connection{.fd = std::move(fd), .out = {}});
+    controller_.connected(id, name_of(peer));
+    connections_.emplace(id, Connection{.fd = std::move(fd), .out = {}, .process = peer ? peer->pid : 0});
   }
+}
+
+// A client that connects again and again must not keep others out: of the process that has most connections the oldest
+// goes. The one that holds the impairment stays. False: there is none but that.
+bool Server::make_room() {
+  std::map<pid_t, std::size_t> shares;
+  for (const auto& [id, one] : connections_) shares[one.process] += controller_.holds(id) ? 0 : 1;
+  const auto most =
+      std::max_element(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&](const auto& one) {
+    return one.second.process == most->first && !controller_.holds(one.first);
+  });
+  if (oldest == connections_.end()) return false;
+  const auto id = oldest->first;
+  // The log tells of few of them.
+  if (std::has_single_bit(++displaced_))
+    log::warn("{} clients are connected: the oldest of pid {} has to go ({} so far)", connections_.size(), most->first,
+              displaced_);
+  connections_.erase(oldest);
+  controller_.disconnected(id);
+  return true;
 }
 
 bool Server::flush(Connection& connection) {

@@ -59,10 +59,12 @@ class Server {
   struct Connection {
     OwnFd fd;
     FrameDecoder decoder{kMaxRequest};
-    std::string out;  // replies that did not fit into the socket yet
+    std::string out;    // replies that did not fit into the socket yet
+    pid_t process = 0;  // of the peer, when it connected
   };
   int patience() const;
   void accept();
+  bool make_room();
   bool receive(ClientId id, Connection& connection);
   static bool flush(Connection& connection);
 
@@ -72,6 +74,7 @@ class Server {
   Pulse pulse_;
   std::map<ClientId, Connection> connections_;
   ClientId next_id_ = 1;
+  std::uint64_t displaced_ = 0;
   std::optional<Nanoseconds> accept_from_;  ///< CLOCK_MONOTONIC: after a client could not be accepted
 };
 

@@ -113,6 +113,23 @@ TEST_F(MaliciousAgent, WhoFloodsLongEventsIsDroppedBeforeTheyFillMemory) {
   expect_dropped(flood, "floods this program with events");
 }
 
+TEST_F(MaliciousAgent, WhoAnswersWhatNobodyAskedIsDropped) {
+  serve([&](const Request& request) {
+    auto other = request;
+    other.id += 1'000'000;
+    return std::vector<std::string>{reply_to(request), reply_to(other)};
+  });
+  run([&]() -> Awaitable<void> {
+    CO_VALUE(controller, co_await Controller::connect(node(), controller_));
+    CO_OK(co_await controller.start(script("run", "ok")));
+    const bool lost = co_await is_lost(controller);
+    CO_REQUIRE(lost);
+    const auto refused = co_await controller.facts();
+    CO_REQUIRE(!refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("which was never made"));
+  }());
+}
+
 TEST_F(MaliciousAgent, WhoseRecordCannotBeIsDropped) {
   BenchEvent event{.kind = BenchEventKind::record, .record = NodeRecord{}};
   event.record->metrics["latency"].distribution = HistogramData{.buckets = {1, 2, 3}};

@@ -1,20 +1,12 @@
 // A client that means harm, against the program longhaul-agent: whatever it does, a controller goes on being served, a
-// new one gets in, and the agent's memory stays where it was.
-#include <arpa/inet.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-
-#include <atomic>
-#include <boost/asio/as_tuple.hpp>
+// new one gets in, and the agent's memory stays where it was. Ten thousand of them at once: tests/hostile.
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/stream.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
-#include <thread>
 
 #include "agents/protocol/stream.hh"
-#include "tests/agents/program.hh"
+#include "tests/agents/hostile.hh"
 
 namespace longhaul::agents {
 namespace {
@@ -24,109 +16,10 @@ using ::testing::HasSubstr;
 
 namespace asio = boost::asio;
 using Tcp = asio::ip::tcp;
-using Clock = std::chrono::steady_clock;
 using Tls = asio::ssl::stream<Tcp::socket>;
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 
-// Bounds, for a machine of two processors of which the attacker takes one; without an attack an answer takes 1 ms.
-constexpr auto kAnswer = 5s;
-constexpr auto kAdmission = 10s;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::int64_t kGrowth = 800 * 1024;  // KiB; what is freed stays for a while, so that its use would be seen
-#else
-constexpr std::int64_t kGrowth = 32 * 1024;  // KiB
-#endif
-
-/// A controller with a thread of its own that asks for facts all the time.
-class Customer {
- public:
-  Customer(Node node, Credentials with)
-      : thread_([this, node = std::move(node), with = std::move(with)] { serve(node, with); }) {}
-  ~Customer() {
-    over_ = true;
-    thread_.join();
-  }
-  bool connected() const { return answers_ > 0; }
-  int answers() const { return answers_; }
-  std::string failure() const { return failed_ ? failure_ : ""; }
-  /// The longest that an answer has taken.
-  std::chrono::milliseconds worst() const { return std::chrono::milliseconds{worst_}; }
-
- private:
-  void serve(Node node, Credentials with) {
-    asio::io_context context{1};
-    asio::co_spawn(
-        context,
-        [&, node, with]() -> Awaitable<void> {
-          auto controller = co_await Controller::connect(node, with);
-          if (!controller) co_return fail(controller.error().message);
-          asio::steady_timer pause{context};
-          while (!over_) {
-            const auto before = Clock::now();
-            const auto facts = co_await controller->facts();
-            if (!facts) co_return fail(facts.error().message);
-            const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - before);
-            worst_ = std::max(worst_.load(), took.count());
-            ++answers_;
-            pause.expires_after(10ms);
-            (void)co_await pause.async_wait(kTuple);
-          }
-        },
-        asio::detached);
-    context.run();
-  }
-  void fail(const std::string& why) {
-    failure_ = why;
-    failed_ = true;
-  }
-
-  std::atomic<bool> over_ = false;
-  std::atomic<bool> failed_ = false;
-  std::atomic<int> answers_ = 0;
-  std::atomic<std::int64_t> worst_ = 0;
-  std::string failure_;
-  std::thread thread_;
-};
-
-class Hostile : public Program {
+class Hostile : public Besieged {
  protected:
-  Hostile() {
-    started_.emplace(start(arguments()));
-    there_ = {.name = "node", .host = "127.0.0.1", .port = port_of(*started_)};
-    customer_.emplace(there_, controller_);
-    EXPECT_TRUE(eventually([&] { return customer_->connected() || !customer_->failure().empty(); }));
-    before_ = memory_of(started_->child.pid(), "VmHWM");
-  }
-
-  /// After the attack.
-  ~Hostile() override {
-    newcomer();
-    const auto grown = memory_of(started_->child.pid(), "VmHWM") - before_;
-    EXPECT_EQ(customer_->failure(), "");
-    EXPECT_LT(customer_->worst(), kAnswer);
-    EXPECT_LT(grown, kGrowth) << "KiB";
-    EXPECT_TRUE(started_->child.running() && !started_->child.poll()) << text(started_->log);
-    fmt::print(
-        "  {} answers, the slowest after {} ms; a newcomer was in after {} ms at most; memory {} KiB, grown by {}\n",
-        customer_->answers(), customer_->worst().count(), admission_.count(), memory_of(started_->child.pid(), "VmRSS"),
-        grown);
-    customer_.reset();
-  }
-
-  /// Another controller, from outside: it may try again.
-  void newcomer() {
-    const auto start = Clock::now();
-    std::string error = "never tried";
-    while (!error.empty() && Clock::now() - start < kAdmission) {
-      run([&]() -> Awaitable<void> {
-        const auto controller = co_await Controller::connect(there_, controller_, {.connect_timeout = 3s});
-        error = controller ? "" : controller.error().message;
-      });
-    }
-    EXPECT_EQ(error, "");
-    admission_ = std::max(admission_, std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start));
-  }
-
   Awaitable<Tcp::socket> dial() {
     Tcp::socket socket{context_};
     const Tcp::endpoint endpoint{asio::ip::address_v4::loopback(), there_.port};
@@ -169,12 +62,6 @@ class Hostile : public Program {
     co_await tls->async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
     co_return tls;
   }
-
-  std::optional<Started> started_;
-  Node there_;
-  std::optional<Customer> customer_;
-  std::int64_t before_ = 0;
-  std::chrono::milliseconds admission_{0};
 };
 
 TEST_F(Hostile, WhoIsNoControllerLearnsNothing) {
@@ -206,48 +93,6 @@ TEST_F(Hostile, WhoIsNoControllerLearnsNothing) {
     const auto wrong = co_await Controller::connect(other, controller_);
     EXPECT_THAT(wrong.error().message, HasSubstr("expected the certificate of agent 'server', got that of 'node'"));
   });
-}
-
-TEST_F(Hostile, TenThousandHalfOpenConnections) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  rlimit all{before.rlim_max, before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &all), 0);
-  // In several waves if there are fewer descriptors.
-  const auto wave = std::min<std::size_t>(10'000, all.rlim_cur - 500);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(there_.port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  std::atomic<int> opened = 0;
-  std::atomic<bool> done = false;
-  std::atomic<int> admitted = 0;
-  std::thread attacker{[&] {
-    while (opened < 10'000) {
-      std::vector<OwnFd> idle;
-      while (idle.size() < wave && opened < 10'000) {
-        OwnFd socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-        if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) break;
-        idle.push_back(std::move(socket));
-        ++opened;
-      }
-      if (idle.empty()) break;
-      if (opened < 10'000) continue;
-      // All of them are open at once, until a newcomer has come and gone: of two the second began after that.
-      const auto enough = admitted + 2;
-      const auto deadline = Clock::now() + 30s;
-      while (admitted < enough && Clock::now() < deadline) std::this_thread::sleep_for(1ms);
-      EXPECT_GE(admitted, enough);
-    }
-    done = true;
-  }};
-  do {
-    newcomer();
-    ++admitted;
-  } while (!done);
-  attacker.join();
-  EXPECT_EQ(opened, 10'000);
-  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST_F(Hostile, SlowBytesBeforeAndAfterTheHandshake) {

@@ -95,6 +95,19 @@ TEST_F(ServerTest, TheEndOfTheServiceClears) {
   EXPECT_FALSE(client.heartbeat());
 }
 
+TEST_F(ServerTest, WhoConnectsAgainAndAgainKeepsNobodyOutAndTheHolderIn) {
+  auto holder = connect();
+  ASSERT_TRUE(holder.request(apply_request(5'000'000))->ok);
+  auto first = connect();
+  ASSERT_TRUE(first.heartbeat());
+  std::vector<Client> idle;
+  for (int i = 0; i < 200; ++i) idle.push_back(connect());
+  auto newcomer = connect();
+  EXPECT_TRUE(newcomer.request({.kind = RequestKind::show})->report->impaired);
+  EXPECT_TRUE(holder.heartbeat()->held) << "all are of one process: of the others the oldest goes";
+  EXPECT_FALSE(first.heartbeat());
+}
+
 TEST_F(ServerTest, ABadMessageGetsAnErrorAndAClosedConnection) {
   for (const std::string& bad : {std::string{"no json"}, std::string{R"({"version":1,"kind":"explode"})"},
                                  std::string{R"({"version":99,"kind":"show"})"}}) {
