@@ -79,6 +79,8 @@ class Origin::Running {
       if (Clock::now() > deadline)
         return fail("the sealed lab hangs while it warms up: it was ended after {} s{}",
                     std::chrono::duration_cast<std::chrono::seconds>(kWarmUpTime).count(), vm_.output.why());
+      if (const auto excess = vm_.output.excess(); !excess.empty())
+        return fail("the sealed lab was ended while it warmed up: it {}", excess);
     }
     char ready = 0;
     if (::recv(vm_.control.get(), &ready, sizeof ready, 0) == 1) return {};
@@ -160,6 +162,8 @@ Result<std::optional<std::string>> Origin::try_copy(const std::string& order, co
     if (Clock::now() > deadline)
       return fail("a copy of the sealed lab hangs: it was ended after {} s{}",
                   std::chrono::duration_cast<std::chrono::seconds>(limits.wall).count(), copy->output.why());
+    if (const auto excess = copy->output.excess(); !excess.empty())
+      return fail("a copy of the sealed lab was ended: it {}", excess);
   }
   int status = 0;
   if (::recv(copy->status.get(), &status, sizeof status, 0) != sizeof status) {
@@ -172,6 +176,7 @@ Result<std::optional<std::string>> Origin::try_copy(const std::string& order, co
                 WIFSIGNALED(status) ? ChildExit{.code = {}, .signal = WTERMSIG(status)}.text()
                                     : ChildExit{.code = WEXITSTATUS(status), .signal = {}}.text(),
                 copy->output.why());
+  if (const auto excess = copy->output.excess(); !excess.empty()) return fail("a copy of the sealed lab {}", excess);
   auto said = read_all(copy->output.said.get());
   // A copy that cannot begin ends with the same code.
   if (said.empty()) return fail("a copy of the sealed lab ended without a word{}", copy->output.why());

@@ -50,6 +50,7 @@ Result<Kept> boot_and_keep(std::vector<std::string> arguments, const std::string
     if (kept.error().exit_code == ExitCode::interrupted) return tl::unexpected(kept.error());
     return fail("the sealed lab does not come up: {}{}", kept.error().message, vm.output.why());
   }
+  if (const auto excess = vm.output.excess(); !excess.empty()) return fail("the sealed lab {}", excess);
   return Kept{.said = read_all(vm.output.said.get()), .console = read_all(vm.output.console.get())};
 }
 

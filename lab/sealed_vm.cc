@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <tuple>
 
 #include "common/error.hh"
 #include "lab/machine.hh"
@@ -49,7 +52,7 @@ std::string read_all(int fd) {
   std::string text;
   char bytes[65536];
   ssize_t got = 0;
-  for (off_t at = 0; (got = ::pread(fd, bytes, sizeof bytes, at)) > 0; at += got)
+  for (off_t at = 0; text.size() < kMostSaid && (got = ::pread(fd, bytes, sizeof bytes, at)) > 0; at += got)
     text.append(bytes, static_cast<std::size_t>(got));
   return text;
 }
@@ -64,6 +67,18 @@ OwnFd memory_file(const char* name, const std::string& content) {
 
 SealedOutput::SealedOutput()
     : said(memory_file("said")), console(memory_file("console")), complaints(memory_file("complaints")) {}
+
+std::string SealedOutput::excess() const {
+  for (const auto& [fd, what, most] : {std::tuple{said.get(), "said", kMostSaid},
+                                       {console.get(), "wrote to its console", kMostConsole},
+                                       {complaints.get(), "had QEMU complain", kMostConsole}}) {
+    struct stat file {};
+    check(::fstat(fd, &file), "asking for the size of a file in memory");
+    if (static_cast<std::size_t>(file.st_size) > most)
+      return fmt::format("{} {} bytes, at most {} are kept", what, file.st_size, most);
+  }
+  return {};
+}
 
 std::string SealedOutput::why() const {
   const auto complaint = last_lines(read_all(complaints.get()));

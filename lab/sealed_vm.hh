@@ -22,11 +22,19 @@ std::vector<std::string> sealed_hardware(const Emulator& emulator, const ClockOp
 struct SealedOutput {
   OwnFd said, console, complaints;
   SealedOutput();
+  /// What is longer than any lab of ours makes it, in words; empty: nothing. Whoever waits for a machine asks all the
+  /// time, or a guest would fill our memory.
+  std::string excess() const;
   /// Its last words, to go behind a sentence.
   std::string why() const;
 };
 
-/// All that was written to a file in memory.
+/// Bytes of each of a machine's outputs: an honest one has a record of some megabytes at most for each of six attempts,
+/// and lines of its kernel.
+inline constexpr std::size_t kMostSaid = std::size_t{128} << 20;
+inline constexpr std::size_t kMostConsole = std::size_t{16} << 20;
+
+/// All that was written to a file in memory, kMostSaid bytes at most.
 std::string read_all(int fd);
 /// A file in memory.
 OwnFd memory_file(const char* name, const std::string& content = {});

@@ -21,6 +21,12 @@ constexpr Nanoseconds kWarmUp = std::chrono::milliseconds{8};
 constexpr std::string_view kFacts = "facts ", kRecord = "record ", kTrouble = "trouble ", kInjected = "injected ",
                            kResumed = "resumed";
 
+// What a sealed lab says is read whole: it must not be longer than an honest one can make it.
+constexpr std::size_t kLongestLine = std::size_t{16} << 20;  // as an agent's message, which a record comes in elsewhere
+constexpr std::size_t kMostNodes = 64;
+constexpr std::size_t kMostRecords = 16;       // attempts of two sessions
+constexpr std::size_t kLongestReason = 16384;  // of words for people; the rest is cut
+
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
@@ -53,7 +59,11 @@ std::string to_json(const SealedOrder& order) {
 }
 
 Result<SealedOrder> order_from_json(std::string_view text) {
-  return codec::parse<SealedOrder>(text);
+  auto order = codec::parse<SealedOrder>(text);
+  if (!order || !order->injection) return order;
+  if (const auto known = injection_from_words(to_words(*order->injection)); !known)
+    return refuse("the order's injection: {}", known.error().message);
+  return order;
 }
 
 std::string say_facts(const std::string& node, const NodeFacts& facts) {
@@ -82,22 +92,28 @@ Result<Saying> understand_saying(std::string_view said) {
     const auto end = std::min(said.find('\n'), said.size());
     auto line = said.substr(0, end);
     said.remove_prefix(std::min(end + 1, said.size()));
+    if (line.size() > kLongestLine)
+      return fail("the sealed lab said a line of {} bytes, at most {} are read", line.size(), kLongestLine);
     if (line.starts_with(kFacts)) {
       line.remove_prefix(kFacts.size());
       const auto space = std::min(line.find(' '), line.size());
       auto facts = codec::parse<NodeFacts>(line.substr(space));
       if (!facts) return fail("the sealed lab's facts: {}", facts.error().message);
       saying.facts.emplace(line.substr(0, space), std::move(*facts));
+      if (saying.facts.size() > kMostNodes)
+        return fail("the sealed lab said the facts of more than {} nodes", kMostNodes);
     } else if (line.starts_with(kRecord)) {
       auto record = run_record_from_json(line.substr(kRecord.size()));
       if (!record) return fail("the sealed lab's record: {}", record.error().message);
+      if (saying.records.size() == kMostRecords)
+        return fail("the sealed lab said more than {} records of one run", kMostRecords);
       saying.records.push_back(std::move(*record));
     } else if (line == kResumed) {
       saying.resumed = saying.records.size();
     } else if (line.starts_with(kInjected)) {
-      saying.injected = line.substr(kInjected.size());
+      saying.injected = line.substr(kInjected.size(), kLongestReason);
     } else if (line.starts_with(kTrouble)) {
-      saying.trouble = line.substr(kTrouble.size());
+      saying.trouble = line.substr(kTrouble.size(), kLongestReason);
     }
   }
   return saying;

@@ -110,8 +110,8 @@ TEST(ImpairmentPlan, NetemParameters) {
 TEST(ImpairmentPlan, EveryInterfaceDrawsByItselfAndEachWayWhateverTheOtherDoes) {
   const auto seeds = [](const Parameters& parameters, std::uint32_t seed) {
     std::vector<std::uint64_t> found;
-    for (const auto& egress : plan_for(make_impairment(parameters).value(), "edt", kSides, {}, {seed})->egresses)
-      found.push_back(egress.seed);
+    const auto plan = plan_for(make_impairment(parameters).value(), "edt", kSides, {}, {seed}).value();
+    for (const auto& egress : plan.egresses) found.push_back(egress.seed);
     return found;
   };
   const auto both = seeds({{"loss", 1000}}, 7);

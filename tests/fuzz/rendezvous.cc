@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "tests/fuzz/input.hh"
+#include "tests/fuzz/mend.hh"
 #include "workloads/protocols/rendezvous_message.hh"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -22,4 +23,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   return 0;
+}
+
+// The kind is one that there is, and as many segments are named as there are.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                                               unsigned seed) {
+  using namespace longhaul::fuzz;
+  using namespace longhaul::workloads;
+  return mutate(data, size, max_size, seed, [](std::uint8_t* bytes, std::size_t length) {
+    if (length < rendezvous::kHeaderSize) return length;
+    put(bytes, 4, Order::little, 1 + get(bytes, 4, Order::little) % 4);
+    const auto segments = std::min((length - rendezvous::kHeaderSize) / sizeof(Segment), kMostSegments);
+    put(bytes + 8, 4, Order::little, segments);
+    return rendezvous::kHeaderSize + segments * sizeof(Segment);
+  });
 }

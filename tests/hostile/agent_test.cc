@@ -92,8 +92,8 @@ class Testbed {
       EXPECT_THAT(said, HasSubstr("client")) << kind_.name;
       // All of it is fetched as it comes: what waits is never too much.
       if (std::string_view{kind_.name} == "flood") {
-      EXPECT_THAT(said, HasSubstr("more than 100000 of one run"));
-    }
+        EXPECT_THAT(said, HasSubstr("more than 100000 of one run"));
+      }
     }
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     EXPECT_LT(most, kMemory) << kind_.name << ": KiB";

@@ -101,6 +101,34 @@ TEST(Order, ComesOutOfItsDocumentAsItWentIn) {
   EXPECT_FALSE(order_from_json(R"({"cell_id":"x"})"));
 }
 
+TEST(Order, AnInjectionThatThereIsNotIsRefused) {
+  SealedOrder order{.campaign_file = "c", .campaign_text = "", .clock = "virtual", .cell_id = "abc", .variation = {}};
+  order.injection = Injection{.fault = "kill", .target = "/etc/passwd", .moment = "window"};
+  const auto refused = order_from_json(to_json(order));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("the order's injection: "));
+  EXPECT_THAT(refused.error().message, HasSubstr("kill hits agent@client"));
+}
+
+TEST(Saying, IsBounded) {
+  const auto why = [](const std::string& said) {
+    const auto saying = understand_saying(said);
+    return saying ? std::string{} : saying.error().message;
+  };
+  const auto record = say_record(testing::measured({.cell_id = "one", .variation = {}}));
+  std::string many, nodes;
+  for (int i = 0; i < 17; ++i) many += record;
+  for (int i = 0; i < 65; ++i) nodes += say_facts(fmt::format("n{}", i), NodeFacts{});
+  EXPECT_EQ(why(many.substr(record.size())), "");
+  EXPECT_THAT(why(many), HasSubstr("more than 16 records of one run"));
+  EXPECT_THAT(why(nodes), HasSubstr("the facts of more than 64 nodes"));
+  EXPECT_THAT(why(std::string((std::size_t{16} << 20) + 1, 'x') + "\n" + record),
+              HasSubstr("a line of 16777217 bytes"));
+  const auto talks = understand_saying(say_trouble(std::string(100'000, 'x')));
+  ASSERT_TRUE(talks);
+  EXPECT_EQ(talks->trouble.size(), 16384U);
+}
+
 TEST(Saying, IsUnderstoodAsItWasSaid) {
   NodeFacts facts;
   facts.hostname = "h";

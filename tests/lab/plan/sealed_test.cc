@@ -1,8 +1,11 @@
 // Settings that only a sealed lab has.
 #include <gmock/gmock.h>
 
+#include <unistd.h>
+
 #include <cstdio>
 
+#include "lab/sealed_vm.hh"
 #include "tests/lab/plan/plans.hh"
 #include "tests/some.hh"
 
@@ -35,6 +38,17 @@ TEST(SealedLab, IsOneMachineThatNothingReaches) {
   EXPECT_EQ(machine.ssh_port, 0);
   for (const auto& node : some(plan.nodes)) EXPECT_EQ(node.host_port, 0) << node.name;
   EXPECT_EQ(plan.find("router")->guest_address, "10.0.2.16");
+}
+
+TEST(SealedOutput, WhatIsTooLongIsSaid) {
+  const SealedOutput output;
+  EXPECT_EQ(output.excess(), "");
+  ASSERT_EQ(::ftruncate(output.said.get(), kMostSaid), 0);
+  EXPECT_EQ(output.excess(), "");
+  ASSERT_EQ(::ftruncate(output.console.get(), kMostConsole + 1), 0);
+  EXPECT_EQ(output.excess(), "wrote to its console 16777217 bytes, at most 16777216 are kept");
+  ASSERT_EQ(::ftruncate(output.said.get(), kMostSaid + 1), 0);
+  EXPECT_THAT(output.excess(), HasSubstr("said 134217729 bytes"));
 }
 
 // Every copy, on every machine, must be the same: nothing may come in from where it is started.
