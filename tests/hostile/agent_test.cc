@@ -19,7 +19,7 @@ using testing_support::Directory;
 using testing_support::memory_of;
 
 constexpr const char* kLonghaul = LONGHAUL_BINARY_DIR "/bin/longhaul";
-constexpr auto kPatience = 120s;
+constexpr auto kPatience = 240s;
 constexpr std::int64_t kMemory = 256 * 1024;  // KiB; an honest run takes 24 MiB, and a message may have 16 MiB
 
 /// Of an agent's words no byte may come through that is none of a line's.
