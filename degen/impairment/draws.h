@@ -14,7 +14,7 @@ enum degen_purpose {
   DEGEN_LOSS_AND_REORDER,  // low: the loss, or the change of the loss model's state; high: it skips the delay
   DEGEN_JITTER_AND_FLIP,   // low: the place in the distribution's table; high: a bit is flipped
   DEGEN_PLACE,             // of that bit
-  DEGEN_LOSS_IN_STATE,     // low: the loss, where the loss model has states
+  DEGEN_LOSS_IN_STATE,     // low: the loss, where the loss model has states; high: it leaves twice
   DEGEN_PURPOSES
 };
 

@@ -115,7 +115,8 @@ std::vector<ParameterSpec> forward_axes() {
        .choices = {}},
       {.name = "faults",
        .kind = Kind::choice,
-       .help = "of single packets by their number, such as 'drop 17, drop 20-22, delay 9 by 3ms, swap 11'; count: they "
+       .help = "of single packets by their number, such as 'drop 17, drop 20-22, duplicate 5, delay 9 by 3ms, swap "
+               "11'; count: they "
                "are only counted",
        .fallback = Value{"none"},
        .choices = {},

@@ -10,20 +10,24 @@
 namespace longhaul::orchestrator {
 namespace {
 
-constexpr const char* kEngine = "nfqueue";
 constexpr const char* kFaults[] = {"faults", "faults_back"};
 
 std::string quoted(const std::string& text) {
   return "\"" + text + "\"";
 }
 
+// The one that does them all but what it takes a copy for.
+const char* engine_of(const ExplorationRule& rule) {
+  return rule.fault.starts_with("duplicate") ? "edt" : "nfqueue";
+}
+
 // A cell as an experiment whose axes are `axes`: what the cell is, as text that a campaign file has.
 std::string experiment(const Campaign& campaign, const CampaignCell& cell, const std::string& axes,
-                       const std::string& fixed) {
+                       const std::string& fixed, const ExplorationRule& rule) {
   const auto& specs = campaign.experiments[cell.experiment].specs;
   std::string out =
       fmt::format("  - workload: {}\n    series: [{{transport: {}}}]\n    axes: {{{}}}\n    fixed: {{engine: {}",
-                  cell.cell.workload, choice_of(cell.cell.parameters, "transport"), axes, kEngine);
+                  cell.cell.workload, choice_of(cell.cell.parameters, "transport"), axes, engine_of(rule));
   for (const auto& [name, value] : cell.cell.parameters)
     if (name != "transport" && name != "engine")
       out += fmt::format(", {}: {}", name, quoted(format_value(*find_parameter(specs, name), value)));
@@ -36,8 +40,8 @@ std::string head(const Campaign& campaign, const std::string& what) {
 }
 
 // Both ways as they are, and counted.
-std::string as_it_is(const Campaign& campaign, const CampaignCell& cell) {
-  return experiment(campaign, cell, "faults: [count]", "");
+std::string as_it_is(const Campaign& campaign, const CampaignCell& cell, const ExplorationRule& rule) {
+  return experiment(campaign, cell, "faults: [count]", "", rule);
 }
 
 // "drop" and 17: "drop 17"; "delay by 5ms" and 9: "delay 9 by 5ms".
@@ -48,17 +52,21 @@ std::string fault_of(const std::string& words, std::uint64_t number) {
 
 using Hit = std::pair<std::size_t, std::uint64_t>;  // way, number
 
-std::string pair_of(const Campaign& campaign, const CampaignCell& cell, const std::string& words, Hit one, Hit other) {
+std::string pair_of(const Campaign& campaign, const CampaignCell& cell, const ExplorationRule& rule, Hit one,
+                    Hit other) {
   std::string text[2];
-  for (const auto& [way, number] : {one, other}) text[way] += (text[way].empty() ? "" : ", ") + fault_of(words, number);
+  for (const auto& [way, number] : {one, other})
+    text[way] += (text[way].empty() ? "" : ", ") + fault_of(rule.fault, number);
   for (auto& faults : text)
     if (faults.empty()) faults = "count";
-  return experiment(campaign, cell, fmt::format("faults: [{}]", quoted(text[0])), "faults_back: " + quoted(text[1]));
+  return experiment(campaign, cell, fmt::format("faults: [{}]", quoted(text[0])), "faults_back: " + quoted(text[1]),
+                    rule);
 }
 
 }  // namespace
 
-Result<std::string> counting_text(const Campaign& campaign, const std::vector<CampaignCell>& cells) {
+Result<std::string> counting_text(const Campaign& campaign, const std::vector<CampaignCell>& cells,
+                                  const ExplorationRule& rule) {
   auto text = head(campaign, "counts the packets of each cell");
   for (const auto& cell : cells) {
     if (cell.local || choice_of(cell.cell.parameters, "path", "wan") != "wan")
@@ -68,7 +76,7 @@ Result<std::string> counting_text(const Campaign& campaign, const std::vector<Ca
       if (cell.cell.parameters.contains(axis))
         return refuse("{}: {} has faults of its own; leave the axis {} to the exploration", campaign.file.path,
                       describe(campaign, cell), axis);
-    text += as_it_is(campaign, cell);
+    text += as_it_is(campaign, cell, rule);
   }
   return text;
 }
@@ -76,12 +84,12 @@ Result<std::string> counting_text(const Campaign& campaign, const std::vector<Ca
 Result<std::string> exploration_text(const Campaign& campaign, const std::vector<CampaignCell>& cells,
                                      const std::vector<PacketCount>& counts, const ExplorationRule& rule) {
   if (const auto read = degen::parse_faults(fault_of(rule.fault, 1)); !read)
-    return refuse("--fault '{}': expected drop, swap, or such as 'delay by 5ms' ({})", rule.fault,
+    return refuse("--fault '{}': expected drop, swap, duplicate, or such as 'delay by 5ms' ({})", rule.fault,
                   read.error().message);
   auto text = head(campaign, fmt::format("{} each packet in turn", rule.fault));
   std::mt19937_64 random{rule.seed};
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    text += as_it_is(campaign, cells[i]);
+    text += as_it_is(campaign, cells[i], rule);
     std::vector<Hit> hits;
     const std::uint64_t packets[] = {counts[i].forward, counts[i].back};
     for (std::size_t way = 0; way < 2; ++way) {
@@ -92,7 +100,7 @@ Result<std::string> exploration_text(const Campaign& campaign, const std::vector
       }
       if (!list.empty())
         text += experiment(campaign, cells[i], fmt::format("{}: [{}]", kFaults[way], list),
-                           fmt::format("{}: count", kFaults[1 - way]));
+                           fmt::format("{}: count", kFaults[1 - way]), rule);
     }
     std::set<std::pair<Hit, Hit>> drawn;
     const auto possible = hits.size() * (hits.size() - std::min<std::size_t>(hits.size(), 1)) / 2;
@@ -101,7 +109,7 @@ Result<std::string> exploration_text(const Campaign& campaign, const std::vector
       auto one = hits[random() % hits.size()], other = hits[random() % hits.size()];
       if (one == other) continue;
       if (other < one) std::swap(one, other);
-      if (drawn.emplace(one, other).second) text += pair_of(campaign, cells[i], rule.fault, one, other);
+      if (drawn.emplace(one, other).second) text += pair_of(campaign, cells[i], rule, one, other);
     }
   }
   return text;

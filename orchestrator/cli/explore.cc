@@ -29,7 +29,7 @@ std::string plan_file(const std::string& out) {
 
 // Runs each cell once as it is.
 Result<std::vector<PacketCount>> count_packets(const Options& options, const RunPlan& plan, Sink& sink) {
-  auto text = counting_text(plan.campaign, plan.cells);
+  auto text = counting_text(plan.campaign, plan.cells, options.rule);
   if (!text) return tl::unexpected(text.error());
   auto counting = plan_of(options.run.campaign + " (to count its packets)", std::move(*text));
   if (!counting) return tl::unexpected(counting.error());
@@ -125,7 +125,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_option("CAMPAIGN", run.campaign, "the campaign file (YAML): few cells, with short windows")->required();
   command->add_option("--out", run.out, "the run directory; exploration.yaml in it is the campaign that is made of it")
       ->required();
-  command->add_option("--fault", options->rule.fault, "of each packet: drop, swap, or such as 'delay by 5ms'")
+  command
+      ->add_option("--fault", options->rule.fault, "of each packet: drop, swap, duplicate, or such as 'delay by 5ms'")
       ->capture_default_str();
   command->add_option("--most", options->rule.most, "packets of a cell and a way that are tried, the first ones")
       ->check(CLI::Range(1, 100000))

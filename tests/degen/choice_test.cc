@@ -23,10 +23,10 @@ TEST(EngineChoice, EdtIsTheFirst) {
 }
 
 TEST(EngineChoice, WhatOneCannotDoAnotherDoes) {
-  const auto duplicates = choice({{"delay", 5'000'000}, {"duplicate_back", 10}});
-  EXPECT_EQ(duplicates.engine, "netem");
-  EXPECT_THAT(duplicates.why, AllOf(HasSubstr("not edt: duplicate_back"), Not(HasSubstr("nfqueue:"))));
-  const auto faults = choice({{"faults", "drop 3"}});
+  const auto flips = choice({{"delay", 5'000'000}, {"corrupt_back", 10}});
+  EXPECT_EQ(flips.engine, "netem");
+  EXPECT_THAT(flips.why, AllOf(HasSubstr("not edt: corrupt_back"), Not(HasSubstr("nfqueue:"))));
+  const auto faults = choice({{"faults", "swap 3"}});
   EXPECT_EQ(faults.engine, "nfqueue");
   EXPECT_THAT(faults.why, AllOf(HasSubstr("not edt: faults"), HasSubstr("; not netem: faults")));
 }
@@ -42,8 +42,8 @@ TEST(EngineChoice, TheRouterHasItsSay) {
 }
 
 TEST(EngineChoice, AutoIsRefusedOnlyWhatNoEngineCanDo) {
-  EXPECT_TRUE(check_engine(make_impairment({{"duplicate", 10}}).value(), "auto"));
-  const auto neither = check_engine(make_impairment({{"duplicate", 10}, {"faults", "drop 3"}}).value(), "auto");
+  EXPECT_TRUE(check_engine(make_impairment({{"corrupt", 10}}).value(), "auto"));
+  const auto neither = check_engine(make_impairment({{"duplicate", 10}, {"faults", "swap 3"}}).value(), "auto");
   ASSERT_FALSE(neither);
   EXPECT_THAT(neither.error().message,
               AllOf(HasSubstr("not edt: "), HasSubstr("not netem: "), HasSubstr("not nfqueue: ")));

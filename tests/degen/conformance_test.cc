@@ -132,6 +132,22 @@ TEST(Conformance, MarksInPlaceOfLosses) {
   }
 }
 
+TEST(Conformance, Duplicates) {
+  const auto twice = [](const Outcome& outcome) { return outcome.twice; };
+  expect_share({.delay = 1ms, .duplicate = {50'000}}, twice, 0.05, 1, "nfqueue");
+  expect_share({.duplicate = {500'000}}, twice, 0.5, 1, "nfqueue");
+  // A copy is a packet like others: it is lost, too, takes its time on the link and a place in the queue.
+  expect_share({.loss = {100'000}, .duplicate = {200'000}}, twice, 0.9 * 0.2 * 0.9, 1, "nfqueue");
+  const auto outcomes = deciders()[0].decide(
+      {.delay = 1ms, .rate = {10'000'000}, .queue = 50, .duplicate = {1'000'000}}, 1, arrivals(50, 0ms));
+  for (int i = 0; i < 50; ++i) {
+    const auto& outcome = outcomes[static_cast<std::size_t>(i)];
+    EXPECT_EQ(outcome.passed, i < 26) << i;
+    EXPECT_EQ(outcome.twice, i < 25) << i;
+    EXPECT_EQ(outcome.held, outcome.passed ? 1ms + (2 * i + 1) * 1'211'200ns : 0ns) << i;
+  }
+}
+
 TEST(Conformance, BitErrors) {
   const auto flipped = [](const Outcome& outcome) { return outcome.flip.has_value(); };
   expect_share({.delay = 1ms, .corrupt = {50'000}}, flipped, 0.05, 1, "edt");
@@ -229,6 +245,30 @@ TEST(Conformance, TheEnginesSayTheSame) {
   }
 }
 
+// Faults of single packets: of the same packets, whatever else is asked, and of no probe.
+TEST(Conformance, FaultsHitTheSamePackets) {
+  const std::vector<Direction> asked{{},
+                                     {.delay = 5ms},
+                                     {.delay = 5ms, .jitter = 4ms, .loss = {20'000}},
+                                     {.delay = 5ms, .jitter = 4ms, .keep_order = false, .loss = {20'000}, .ecn = true},
+                                     {.delay = 5ms, .rate = {1'000'000'000}, .queue = 20, .reorder = {10'000}}};
+  for (auto direction : asked) {
+    direction.faults = parse_faults("drop 3, drop 20-22, delay 30 by 3ms, delay 31 by 10s, drop 1900-5000").value();
+    auto packets = arrivals(2000, 6056ns, 1514, true);
+    for (std::size_t i = 0; i < packets.size(); i += 10) packets[i].probe = true;
+    const auto first = deciders()[0].decide(direction, 1, packets);
+    const auto second = deciders()[1].decide(direction, 1, packets);
+    const auto difference = std::mismatch(first.begin(), first.end(), second.begin());
+    EXPECT_EQ(first, second) << describe({.forward = direction, .back = direction}) << ": packet "
+                             << difference.first - first.begin();
+    // The packet at 10 is a probe: number 10 is at 11, number 30 at 33.
+    for (const std::size_t i : {3U, 22U, 23U, 24U}) EXPECT_FALSE(first[i].passed) << i;
+    if (direction.random() || direction.limited()) continue;
+    for (const auto& [i, later] : {std::pair{20U, 0ns}, {32U, 0ns}, {33U, 3ms}, {34U, 10s}, {35U, 0ns}})
+      EXPECT_EQ(first[i].held, direction.delay + later) << i;
+  }
+}
+
 // The same where the path changes, but that one reckons with fractions of bits and the other with whole nanoseconds: in
 // rates by which a packet takes a whole number of them, or who finds a queue just full would differ after a while.
 TEST(Conformance, TheEnginesPlayAScheduleTheSame) {
@@ -278,8 +318,10 @@ TEST(Conformance, RefusalsAreThoseOfTheTable) {
         Parameters{{"rate", 1'000'000}, {"queue", 10}}})
     EXPECT_THAT(able(parameters), ElementsAre("netem", "nfqueue", "edt"));
   EXPECT_THAT(able({{"corrupt", 10}}), ElementsAre("netem", "nfqueue"));
-  EXPECT_THAT(able({{"duplicate", 10}}), ElementsAre("netem"));
-  EXPECT_THAT(able({{"faults", "drop 3"}}), ElementsAre("nfqueue"));
+  EXPECT_THAT(able({{"duplicate", 10}}), ElementsAre("netem", "edt"));
+  EXPECT_THAT(able({{"faults", "drop 3, delay 4 by 1ms"}}), ElementsAre("nfqueue", "edt"));
+  EXPECT_THAT(able({{"faults", "swap 3"}}), ElementsAre("nfqueue"));
+  EXPECT_THAT(able({{"faults", "duplicate 3"}}), ElementsAre("edt"));
   EXPECT_THAT(able({{"schedule", "1s delay 20ms, repeat 2s"}}), ElementsAre("netem", "nfqueue", "edt"));
   EXPECT_THAT(able({{"schedule", "1ms delay 20ms, repeat 2ms"}}), ElementsAre("nfqueue", "edt"));
   EXPECT_THAT(able({{"rate", 1'000'000}, {"schedule", "1s down, 2s rate 1Mbit/s, repeat 3s"}}),

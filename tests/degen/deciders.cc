@@ -22,10 +22,14 @@ std::vector<Outcome> by_edt(const Direction& direction, std::uint32_t seed, cons
   std::vector<Outcome> outcomes;
   for (const auto& arrival : packets) {
     const auto time = static_cast<std::uint64_t>((kStart + arrival.time).count());
-    const auto decision = kernel.arrive(time, arrival.bytes, arrival.ecn_capable);
+    using Kind = EdtKernel::Kind;
+    const auto decision =
+        kernel.arrive(time, arrival.bytes, arrival.ecn_capable, arrival.probe ? Kind::probe : Kind::packet);
     Outcome outcome{.passed = decision.fate == EDT_PASS, .flip = {}};
     if (outcome.passed) outcome.held = Nanoseconds{static_cast<std::int64_t>(decision.due - time)};
     outcome.marked = outcome.passed && decision.mark != 0;
+    if (decision.twice != 0)
+      outcome.twice = kernel.arrive(time, arrival.bytes, arrival.ecn_capable, Kind::copy).fate == EDT_PASS;
     outcomes.push_back(outcome);
   }
   return outcomes;
@@ -65,8 +69,12 @@ std::vector<Outcome> by_nfqueue(const Direction& direction, std::uint32_t seed, 
     const auto time = kStart + packets[i].time;
     until(time);
     waits[i] = true;
-    const auto change = scheduler.arrive(
-        {.id = i, .time = time, .bytes = packets[i].bytes, .ecn_capable = packets[i].ecn_capable}, verdicts);
+    const auto change = scheduler.arrive({.id = i,
+                                          .time = time,
+                                          .bytes = packets[i].bytes,
+                                          .ecn_capable = packets[i].ecn_capable,
+                                          .probe = packets[i].probe},
+                                         verdicts);
     outcomes[i].marked = change.mark;
     outcomes[i].flip = change.flip;
     obey(time);

@@ -16,6 +16,7 @@ struct Arrival {
   Nanoseconds time{0};
   std::uint32_t bytes = 1514;  // on the link
   bool ecn_capable = false;
+  bool probe = false;  // of degen's own
 };
 
 /// One packet's end.
@@ -24,6 +25,7 @@ struct Outcome {
   Nanoseconds held{0};  ///< from its arrival; 0 of one that is lost
   bool marked = false;
   std::optional<std::uint64_t> flip;  ///< of which bit
+  bool twice = false;                 ///< a copy of it passed, too
   bool operator==(const Outcome&) const = default;
 };
 

@@ -69,11 +69,14 @@ TEST(Faults, AreAnAxisOfTheImpairment) {
 
 TEST(Faults, AnEngineThatCannotSaysWhichCan) {
   const auto drop = make_impairment({{"faults", "count"}, {"faults_back", "drop 3"}}).value();
-  for (const std::string engine : {"netem", "edt"})
-    EXPECT_THAT(check_engine(drop, engine).error().message, HasSubstr("use engine nfqueue"));
-  EXPECT_TRUE(check_engine(drop, "nfqueue"));
+  EXPECT_THAT(check_engine(drop, "netem").error().message, HasSubstr("use engine edt or nfqueue"));
+  for (const std::string engine : {"edt", "nfqueue"}) EXPECT_TRUE(check_engine(drop, engine)) << engine;
+  const auto swap = make_impairment({{"faults", "drop 2, swap 3"}}).value();
+  EXPECT_THAT(check_engine(swap, "edt").error().message, HasSubstr("use engine nfqueue"));
   const auto twice = make_impairment({{"faults", "none"}, {"faults_back", "duplicate 3"}}).value();
   EXPECT_THAT(check_engine(twice, "nfqueue").error().message, HasSubstr("faults_back"));
+  EXPECT_THAT(check_engine(twice, "nfqueue").error().message, HasSubstr("use engine edt"));
+  EXPECT_TRUE(check_engine(twice, "edt"));
 }
 
 }  // namespace

@@ -330,9 +330,8 @@ TEST(ImpairmentPlan, RefusesWhatAnEngineCannotDoByName) {
   const auto duplicate = make_impairment({{"duplicate_back", 10}}).value();
   EXPECT_TRUE(check_engine(duplicate, "netem"));
   EXPECT_THAT(check_engine(duplicate, "nfqueue").error().message,
-              testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("nfqueue")));
-  EXPECT_THAT(check_engine(duplicate, "edt").error().message,
-              testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("edt"), HasSubstr("use engine netem")));
+              testing::AllOf(HasSubstr("duplicate_back"), HasSubstr("nfqueue"), HasSubstr("use engine edt or netem")));
+  EXPECT_TRUE(check_engine(duplicate, "edt"));
   const auto flips = make_impairment({{"corrupt", 10}}).value();
   EXPECT_TRUE(check_engine(flips, "netem"));
   EXPECT_TRUE(check_engine(flips, "nfqueue"));

@@ -30,15 +30,24 @@ class Engines : public CompactLab {
     };
     return {.marked = count("InCEPkts"), .unmarked = count("InECT0Pkts")};
   }
-  /// From "lost=" to the end of the word of that name, of `count` datagrams that cross the router.
+  /// What degen_traffic says of `count` datagrams that cross the router.
+  static std::string traffic(int count) {
+    return lab()
+        .on("client", fmt::format("taskset 1 /tmp/degen_traffic flood $LONGHAUL_ADDR $LONGHAUL_PEER {} 64", count))
+        .out;
+  }
+  /// From "lost=" to the sum of their numbers.
   static std::string flood(int count) {
-    const auto out =
-        lab()
-            .on("client", fmt::format("taskset 1 /tmp/degen_traffic flood $LONGHAUL_ADDR $LONGHAUL_PEER {} 64", count))
-            .out;
+    const auto out = traffic(count);
     const auto first = out.find("lost=");
     EXPECT_NE(first, std::string::npos) << out;
     return out.substr(first, out.find(" duplicated=") - first);
+  }
+  /// The number behind "NAME=".
+  static int figure(const std::string& out, const std::string& name) {
+    const auto at = out.find(name + "=");
+    EXPECT_NE(at, std::string::npos) << out;
+    return at == std::string::npos ? -1 : std::stoi(out.substr(at + name.size() + 1));
   }
 };
 
@@ -58,6 +67,42 @@ TEST_F(Engines, TheSameSeedLosesTheSamePacketsInEither) {
   const auto refused = lab().on("router", "degen apply --engine netem --loss 1% --seed 7 --for 1s");
   EXPECT_NE(refused.code, 0);
   EXPECT_NE(refused.err.find("since Linux 6.7"), std::string::npos) << refused.err;
+}
+
+// The datagrams are numbered from 0, packets from 1.
+TEST_F(Engines, FaultsHitTheSamePacketsInEither) {
+  for (const std::string engine : {"edt", "nfqueue"}) {
+    hold("--engine " + engine + " --delay 20ms --faults 'drop 3, drop 20-22, delay 9 by 40ms' --faults-back none");
+    EXPECT_EQ(flood(64), fmt::format("lost=4 reordered=1 lost_sum={}", 2 + 19 + 20 + 21)) << engine;
+    const auto state = boost::json::parse(lab().must("router", "degen show --json"));
+    EXPECT_EQ(state.at("forward").at("packets").to_number<int>(), 64) << engine;
+    clear();
+  }
+  const auto refused = lab().on("router", "degen apply --engine edt --faults 'swap 3' --for 1s");
+  EXPECT_NE(refused.code, 0);
+  EXPECT_NE(refused.err.find("use engine nfqueue"), std::string::npos) << refused.err;
+}
+
+TEST_F(Engines, PacketsLeaveTwice) {
+  for (const std::string engine : {"netem", "edt"}) {
+    hold("--engine " + engine + " --delay 1ms --duplicate 10% --duplicate-back 0");
+    const auto out = traffic(1920);
+    EXPECT_EQ(figure(out, "lost"), 0) << engine << ": " << out;
+    EXPECT_EQ(figure(out, "reordered"), 0) << engine << ": " << out;
+    EXPECT_NEAR(figure(out, "duplicated"), 192, 60) << engine << ": " << out;
+    clear();
+  }
+  // All of them, and none a third time.
+  hold("--engine edt --delay 1ms --duplicate 100% --duplicate-back 0");
+  const auto all = traffic(640);
+  EXPECT_EQ(figure(all, "lost"), 0) << all;
+  EXPECT_EQ(figure(all, "duplicated"), 640) << all;
+  clear();
+  hold("--engine edt --faults 'duplicate 5, drop 9' --faults-back none");
+  const auto one = traffic(64);
+  EXPECT_EQ(figure(one, "duplicated"), 1) << one;
+  EXPECT_EQ(figure(one, "lost_sum"), 8) << one;
+  clear();
 }
 
 TEST_F(Engines, WhatWouldBeLostIsMarked) {

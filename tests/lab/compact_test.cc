@@ -324,7 +324,7 @@ TEST_F(CompactLab, DegenDoesWithThreeCapabilities) {
             " --delay 5ms --jitter 1ms --loss 1% --rate 10Mbit/s --for 200ms; e=$?; kill $p; wait $p; ip link del da; "
             "ip link del db; exit $e");
   };
-  for (const std::string engine : {"netem", "nfqueue", "edt"}) {
+  for (const std::string engine : {"netem", "nfqueue", "edt", "edt --duplicate 1% --faults 'drop 2'"}) {
     const auto done = with("+net_admin,+net_raw,+bpf", engine);
     EXPECT_EQ(done.code, 0) << engine << ": " << done.err;
   }

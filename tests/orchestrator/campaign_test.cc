@@ -309,9 +309,9 @@ TEST(Campaign, KnowsWhatAnEngineCannotDo) {
                               "fixed: {delay: 5ms, duplicate: 1%}\n");
   ASSERT_TRUE(cells);
   EXPECT_EQ(cells->at(0).unsupported, "");
-  EXPECT_EQ(cells->at(2).unsupported, "");  // degen takes netem
+  EXPECT_EQ(cells->at(2).unsupported, "");  // degen takes edt
   EXPECT_EQ(cells->at(1).unsupported,
-            "duplicate: engine nfqueue decides on packets, it cannot make any; use engine netem");
+            "duplicate: engine nfqueue decides on packets, it cannot make any; use engine edt or netem");
 }
 
 TEST(Campaign, KnowsWhoseWindowsMeetASchedule) {

@@ -33,12 +33,13 @@ Made made(const std::string& text) {
 }
 
 // The faults of the cells of a text, each as "forward | back".
-std::multiset<std::string> faults_of(const std::string& text, std::int64_t size = 64) {
+std::multiset<std::string> faults_of(const std::string& text, std::int64_t size = 64,
+                                     const std::string& engine = "nfqueue") {
   const auto all = made(text);
   std::multiset<std::string> faults;
   for (const auto& cell : all.cells) {
     const auto& parameters = cell.cell.parameters;
-    EXPECT_EQ(choice_of(parameters, "engine"), "nfqueue");
+    EXPECT_EQ(choice_of(parameters, "engine"), engine);
     EXPECT_EQ(integer_of(parameters, "delay"), 5'000'000);
     EXPECT_EQ(integer_of(parameters, "loss"), 1000);
     EXPECT_EQ(cell.unsupported, "");
@@ -51,7 +52,7 @@ std::multiset<std::string> faults_of(const std::string& text, std::int64_t size 
 
 TEST(Exploration, CountsEachCellAsItIs) {
   const auto few = made(kCampaign);
-  const auto text = counting_text(few.campaign, few.cells);
+  const auto text = counting_text(few.campaign, few.cells, {});
   ASSERT_TRUE(text) << text.error().message;
   EXPECT_EQ(made(*text).cells.size(), 2u);
   EXPECT_EQ(faults_of(*text), (std::multiset<std::string>{"count | count"}));
@@ -78,6 +79,18 @@ TEST(Exploration, TakesOtherFaultsAndOnlyTheFirstPackets) {
             (std::multiset<std::string>{"count | count", "delay 1 by 3ms | count", "count | delay 1 by 3ms"}));
 }
 
+// Only one engine makes packets.
+TEST(Exploration, TakesTheEngineThatCan) {
+  const auto few = made(kCampaign);
+  const ExplorationRule rule{.fault = "duplicate", .most = 1};
+  const auto counting = counting_text(few.campaign, few.cells, rule);
+  EXPECT_EQ(faults_of(*counting, 64, "edt"), (std::multiset<std::string>{"count | count"}));
+  const auto text = exploration_text(few.campaign, few.cells, {{.forward = 2, .back = 1}, {}}, rule);
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(faults_of(*text, 64, "edt"),
+            (std::multiset<std::string>{"count | count", "duplicate 1 | count", "count | duplicate 1"}));
+}
+
 TEST(Exploration, DrawsPairsBySeedEachOnce) {
   const auto few = made(kCampaign);
   const auto with = [&](std::size_t pairs, std::uint64_t seed) {
@@ -99,15 +112,15 @@ TEST(Exploration, DrawsPairsBySeedEachOnce) {
 
 TEST(Exploration, RefusesWhatCannotBeHit) {
   const auto alone = made("name: a\nworkload: solo\naxes: {capacity: [4KiB]}\n");
-  EXPECT_THAT(counting_text(alone.campaign, alone.cells).error().message, HasSubstr("crosses no emulated WAN"));
+  EXPECT_THAT(counting_text(alone.campaign, alone.cells, {}).error().message, HasSubstr("crosses no emulated WAN"));
   const auto lan = made(
       "name: a\nworkload: ping\nseries: [{transport: rdma, provider: rxe}]\naxes: {size: [64B]}\n"
       "fixed: {path: lan}\n");
-  EXPECT_THAT(counting_text(lan.campaign, lan.cells).error().message, HasSubstr("crosses no emulated WAN"));
+  EXPECT_THAT(counting_text(lan.campaign, lan.cells, {}).error().message, HasSubstr("crosses no emulated WAN"));
   const auto faulty = made(
       "name: a\nworkload: ping\nseries: [{transport: rdma, provider: rxe}]\naxes: {size: [64B]}\n"
       "fixed: {faults: drop 3, engine: nfqueue}\n");
-  EXPECT_THAT(counting_text(faulty.campaign, faulty.cells).error().message, HasSubstr("has faults of its own"));
+  EXPECT_THAT(counting_text(faulty.campaign, faulty.cells, {}).error().message, HasSubstr("has faults of its own"));
   for (const std::string fault : {"lose", "delay", "drop 3", "delay by 3"}) {
     const auto text = exploration_text({}, {}, {}, {.fault = fault});
     ASSERT_FALSE(text) << fault;
@@ -121,7 +134,7 @@ TEST(Exploration, FaultsOnTheDefaultEngineAreUnsupported) {
       "name: a\nworkload: ping\nseries: [{transport: rdma, provider: rxe}]\naxes: {size: [64B]}\n"
       "fixed: {faults: drop 3}\n");
   ASSERT_EQ(faulty.cells.size(), 1u);
-  EXPECT_THAT(faulty.cells[0].unsupported, HasSubstr("use engine nfqueue"));
+  EXPECT_THAT(faulty.cells[0].unsupported, HasSubstr("use engine edt or nfqueue"));
 }
 
 }  // namespace

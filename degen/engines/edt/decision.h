@@ -18,6 +18,8 @@
 #define EDT_FASTEST 10000000000ULL  // bit/s of a link whose rate changes: products of 64 bits hold no more
 #define EDT_FIND_STEPS 14           // 2^14 > kMostChanges of degen/impairment/schedule.hh
 #define EDT_NEVER (1ULL << 62)
+#define EDT_MOST_FAULTS 64  // kMostFaults of degen/impairment/faults.hh
+#define EDT_HIT_STEPS 6     // 2^6 of them
 
 // What is asked of the packets that leave by one interface. Written once, before the program is attached.
 struct edt_terms {
@@ -32,6 +34,7 @@ struct edt_terms {
   __u64 loss_bad;                  // in the bad state
   __u64 loss_good;                 // in the good state
   __u64 reorder;                   // of packets that skip the delay
+  __u64 duplicate;                 // of packets that leave twice
   __u32 keep_order;                // no packet leaves before an earlier one, but for those that skip the delay
   __u32 delay_only;                // nothing but the delay is asked: no state is needed, so no lock
   __u32 flow;                      // of fq, an even number: for packets in order
@@ -42,6 +45,8 @@ struct edt_terms {
   __u64 repeat;                    // it begins anew after so long; 0: never
   __u64 work;                      // that a busy link does until then
   __u64 room;                      // in place of patience where there are moments: work that may wait; 0: any
+  __u32 numbered;                  // packets have numbers, by which faults hit them
+  __u32 probe_port;                // of UDP; degen's probes have no number
   __u32 origins;                   // of the next
   __u32 origin[EDT_MOST_ORIGINS];  // interfaces by which the packets came in, by index
   __s16 table[EDT_TABLE_SIZE];
@@ -56,6 +61,16 @@ struct edt_moment {
   __u64 rate;  // bit/s; 0: the link is down. Unused where terms have no rate
 };
 
+enum edt_harm { EDT_HARM_NONE, EDT_HARM_DROP, EDT_HARM_DELAY, EDT_HARM_DUPLICATE };
+
+// What happens to the packets with these numbers. In ascending order, behind the last they begin at EDT_NEVER.
+struct edt_fault {
+  __u64 first;
+  __u64 last;
+  __u64 harm;  // enum edt_harm
+  __u64 by;    // ns, of a delay
+};
+
 // What packets leave behind for those after them. Zero at the start.
 struct edt_state {
   __u64 packets;
@@ -65,6 +80,7 @@ struct edt_state {
   __u64 marked;      // that would have been lost
   __u64 overflowed;  // found the queue of the link full
   __u64 bad;         // state of the loss model
+  __u64 numbered;    // packets that have a number
 };
 
 // As it lies in a map.
@@ -85,6 +101,9 @@ struct edt_packet {
   __u64 delay;        // what holds when it arrives
   __u64 loss;
   __u64 work;  // that a busy link has done by then; matters where there are moments
+  __u64 harm;  // enum edt_harm, of a fault that hits it
+  __u64 later;
+  __u64 copy;  // of one that leaves twice: there is no third, and it has no number
 };
 
 struct edt_decision {
@@ -93,25 +112,30 @@ struct edt_decision {
   __u64 flow;
   __u64 mark;     // congestion experienced
   __u64 at_once;  // it skips link and delay
-  __u64 number;   // of the packet
+  __u64 number;   // of the packet, for its draws
   __u64 work;     // that the link has done when it has sent the packet, where there are moments
+  __u64 twice;    // a copy of it arrives now, too
 };
 
 // fq lets no packet of a flow go before one that it has put off already, so who overtakes needs a flow of its own:
-// those that skip the delay this one, each packet an even number where order is free, the packets of a new impairment
-// those of the one before.
+// those that skip the delay this one, those that a fault delays another odd one, each packet an even number where order
+// is free, the packets of a new impairment those of the one before.
 #define EDT_FLOW_AT_ONCE 1
 #define EDT_FLOW_MASK 0x1ffff  // fq's orphan_mask
 
 // Where this lies in the kernel's map, or in a test's array. Null: there is none such.
 #ifdef __bpf__
 #define EDT_MOMENT(moments, index) bpf_map_lookup_elem(moments, &(index))
+#define EDT_FAULT(faults, index) bpf_map_lookup_elem(faults, &(index))
 #define EDT_UNROLL _Pragma("clang loop unroll(full)")
 typedef void edt_moments;
+typedef void edt_faults;
 #else
 #define EDT_UNROLL
 #define EDT_MOMENT(moments, index) (&(moments)[index])
+#define EDT_FAULT(faults, index) (&(faults)[index])
 typedef const struct edt_moment edt_moments;
+typedef const struct edt_fault edt_faults;
 #endif
 
 // Which of two orders moments are looked for by.
@@ -138,6 +162,34 @@ DEGEN_INLINE const struct edt_moment* edt_find(const struct edt_terms* terms, ed
   }
   key = (__u32)place;
   return EDT_MOMENT(moments, key);
+}
+
+// The next number. The caller sees to it that one packet takes it at a time.
+DEGEN_INLINE __u64 edt_number(struct edt_state* state) {
+  return ++state->numbered;
+}
+
+// Which fault hits the packet of this number, as edt_find() looks for it: its place and 1; 0: none. `faults`:
+// EDT_MOST_FAULTS of them, in the kernel a map.
+DEGEN_INLINE __u32 edt_hit(edt_faults* faults, __u64 number) {
+  const struct edt_fault* fault;
+  __u64 place = 0, half = EDT_MOST_FAULTS / 2;
+  __s64 later;
+  __u32 key, step;
+  EDT_UNROLL
+  for (step = 0; step < EDT_HIT_STEPS; ++step) {
+    key = (__u32)(place + half);
+    fault = EDT_FAULT(faults, key);
+    if (!fault) return 0;
+    later = (__s64)(number - fault->first) >> 63;
+    __asm__("" : "+r"(later));
+    place += half & ~(__u64)later;
+    half /= 2;
+  }
+  key = (__u32)place;
+  fault = EDT_FAULT(faults, key);
+  if (!fault || number < fault->first || number > fault->last) return 0;
+  return key + 1;
 }
 
 // What a link of this rate does in this time: at most EDT_FASTEST, or the product is too large.
@@ -221,7 +273,7 @@ DEGEN_INLINE __u64 edt_jittered(const struct edt_terms* terms, __u64 due, __u64 
 
 // Where nothing but the delay is asked: no state is needed.
 DEGEN_INLINE struct edt_decision edt_delayed(const struct edt_terms* terms, const struct edt_packet* packet) {
-  const struct edt_decision decision = {packet->arrival + terms->delay, EDT_PASS, terms->flow, 0, 0, 0, 0};
+  const struct edt_decision decision = {packet->arrival + terms->delay, EDT_PASS, terms->flow, 0, 0, 0, 0, 0};
   return decision;
 }
 
@@ -235,17 +287,20 @@ DEGEN_INLINE int edt_takes_time(const struct edt_decision* decision) {
 DEGEN_INLINE struct edt_decision edt_admit(const struct edt_terms* terms, struct edt_state* state,
                                            const struct edt_packet* packet) {
   const __u64 arrival = packet->arrival;
-  struct edt_decision decision = {arrival, EDT_PASS, terms->flow, 0, 0, state->packets, 0};
+  struct edt_decision decision = {arrival, EDT_PASS, terms->flow, 0, 0, state->packets, 0, 0};
   const __u64 random = degen_draw(terms->seed, state->packets, DEGEN_LOSS_AND_REORDER);
   __u64 link_free = 0;
+  __u64 lost;
   state->packets++;
-  if (edt_lose(terms, state, packet->loss, decision.number, random)) {
-    if (!terms->ecn || !packet->ecn_capable) {
-      state->lost++;
-      decision.fate = EDT_LOSE;
-      return decision;
-    }
+  lost = edt_lose(terms, state, packet->loss, decision.number, random);
+  if (lost && terms->ecn && packet->ecn_capable) {
+    lost = 0;
     decision.mark = 1;
+  }
+  if (lost || packet->harm == EDT_HARM_DROP) {
+    state->lost++;
+    decision.fate = EDT_LOSE;
+    return decision;
   }
   if (terms->rate > 0) {
     // On the link one after the other; then the delay of the distance, for each on its own.
@@ -261,6 +316,10 @@ DEGEN_INLINE struct edt_decision edt_admit(const struct edt_terms* terms, struct
     }
   }
   state->marked += decision.mark;
+  decision.twice = packet->harm == EDT_HARM_DUPLICATE;
+  if (terms->duplicate > 0 && !packet->copy &&
+      degen_chance(terms->duplicate, degen_draw(terms->seed, decision.number, DEGEN_LOSS_IN_STATE) >> 32))
+    decision.twice = 1;
   if (degen_chance(terms->reorder, random >> 32)) {
     decision.at_once = 1;
     decision.flow = EDT_FLOW_AT_ONCE;
@@ -288,6 +347,12 @@ DEGEN_INLINE void edt_place(const struct edt_terms* terms, struct edt_state* sta
     state->last_due = decision->due;
   } else {
     decision->flow = (terms->flow + (__u32)(decision->number << 1)) & EDT_FLOW_MASK;
+  }
+  // Those behind it do not wait.
+  if (packet->harm == EDT_HARM_DELAY) {
+    decision->due += packet->later;
+    decision->flow = ((terms->flow + (__u32)(decision->number << 1)) & EDT_FLOW_MASK) | 1;
+    if (decision->flow == EDT_FLOW_AT_ONCE) decision->flow |= 2;
   }
 }
 

@@ -93,7 +93,7 @@ Result<void> EdtEngine::apply(const ImpairmentPlan& plan) {
       until_ = now() + kEdtLease;
       next.push_back({.link = link,
                       .programs = EdtPrograms{edt::terms_of(link, origins, link.seed, generation_, begin),
-                                              edt::moments_of(link), until_}});
+                                              edt::moments_of(link), edt::faults_of(link), until_}});
     }
   } catch (const std::system_error& e) {
     clear();
@@ -263,6 +263,7 @@ Counters EdtEngine::counters(Way way) {
     const auto state = programs.state();
     counters.overflowed += state.overflowed;
     counters.dropped += state.lost;
+    counters.numbered += state.numbered;
     // What fq itself dropped was too much for it.
     const auto root = RootQdiscs::find(present, index_of(link.interface));
     if (judge_root(root) == RootState::ours) counters.overflowed += root->drops;

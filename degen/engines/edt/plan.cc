@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/well_known.hh"
 #include "degen/engines/kernel.hh"
 #include "degen/impairment/distribution.hh"
 #include "degen/impairment/timeline.hh"
@@ -20,6 +21,13 @@ constexpr std::uint32_t kFreeFlowsLog = 16;
 
 bool overtaking(const Direction& direction) {
   return (direction.jitter.count() > 0 || direction.schedule.changes_delay()) && !direction.keep_order;
+}
+
+// Without what a packet waits for the link.
+Nanoseconds longest_on_the_way(const Direction& direction) {
+  Nanoseconds fault{0};
+  for (const auto& one : direction.faults.list) fault = std::max(fault, one.by);
+  return direction.longest() + fault;
 }
 
 // Whether the link's bytes are counted by a schedule, be it that only the delay changes.
@@ -57,7 +65,7 @@ EdtLink link_of(const ImpairmentPlan& plan, const Egress& egress) {
       .interface = egress.interface, .way = egress.way, .origins = {}, .direction = direction, .seed = egress.seed};
   for (const auto& interface : plan.sides.ingress(egress.way)) link.origins.push_back(interface.name);
   link.fq.limit = egress.limit;
-  auto longest = direction.longest() + std::chrono::seconds{1};
+  auto longest = longest_on_the_way(direction) + std::chrono::seconds{1};
   if (scheduled_rate(direction)) {
     link.room = room_of(direction, egress.limit, plan.mtu(egress));
     link.fq.limit = places(egress.limit, plan.mtu(egress));
@@ -83,15 +91,17 @@ Result<void> check(const Impairment& impairment) {
   for (const auto way : {Way::forward, Way::back}) {
     const auto& direction = impairment.way(way);
     const auto suffix = suffix_of(way);
-    if (direction.duplicate.parts > 0)
-      return refuse("duplicate{}: engine edt decides on packets, it cannot make any; use engine netem", suffix);
     if (direction.corrupt.parts > 0)
       return refuse(
           "corrupt{}: engine edt cannot: where the checksum is left to a network interface it would be made of the "
           "flipped bit; use engine netem or nfqueue",
           suffix);
-    if (!direction.faults.none())
-      return refuse("faults{}: engine edt does not number packets; use engine nfqueue", suffix);
+    for (const auto& fault : direction.faults.list)
+      if (fault.kind == Fault::Kind::swap)
+        return refuse(
+            "faults{}: swap: engine edt gives a packet its time when it comes, it cannot tell when the next one will; "
+            "use engine nfqueue",
+            suffix);
     if (scheduled_rate(direction)) {
       if (static_cast<std::uint64_t>(fastest(direction).bits_per_second) > EDT_FASTEST)
         return refuse("schedule{}: engine edt plays rates up to {}; use engine nfqueue", suffix,
@@ -99,7 +109,7 @@ Result<void> check(const Impairment& impairment) {
       const auto room =
           room_of(direction, queue_limit(direction, impairment.forward.longest() + impairment.back.longest(), kLargest),
                   kLargest);
-      if (longest_wait(direction, room) + direction.longest() > kLongestHeld)
+      if (longest_wait(direction, room) + longest_on_the_way(direction) > kLongestHeld)
         return refuse(
             "schedule{}: what waits for the link may wait for longer than fq, and so engine edt, holds a packet (71 "
             "minutes); use engine nfqueue",
@@ -112,7 +122,7 @@ Result<void> check(const Impairment& impairment) {
           "minutes); use engine netem or nfqueue",
           suffix, format_quantity(Kind::rate, direction.rate.bits_per_second),
           format_quantity(Kind::rate, kSlowest.bits_per_second));
-    if (direction.queue > 0 && queue_patience(direction, kLargest) + direction.longest() > kLongestHeld)
+    if (direction.queue > 0 && queue_patience(direction, kLargest) + longest_on_the_way(direction) > kLongestHeld)
       return refuse(
           "queue{}: {} packets at {} may last longer than fq, and so engine edt, holds one (71 minutes); use engine "
           "netem or nfqueue",
@@ -128,6 +138,20 @@ Footprint footprint(const ImpairmentPlan& plan) {
     if (std::find(footprint.interfaces.begin(), footprint.interfaces.end(), name) == footprint.interfaces.end())
       footprint.interfaces.push_back(std::move(name));
   return footprint;
+}
+
+std::uint64_t harm_of(Fault::Kind kind) {
+  switch (kind) {
+    case Fault::Kind::drop:
+      return EDT_HARM_DROP;
+    case Fault::Kind::delay:
+      return EDT_HARM_DELAY;
+    case Fault::Kind::duplicate:
+      return EDT_HARM_DUPLICATE;
+    case Fault::Kind::swap:
+      break;
+  }
+  return EDT_HARM_NONE;  // refused by check()
 }
 
 void schedule_terms(const EdtLink& link, Nanoseconds begin, edt_terms& terms) {
@@ -179,9 +203,13 @@ edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, 
     terms.loss = kernel_probability(direction.loss);
   }
   terms.reorder = kernel_probability(direction.reorder);
+  terms.duplicate = kernel_probability(direction.duplicate);
+  terms.numbered = direction.faults.none() ? 0 : 1;
+  terms.probe_port = kProbePort;
   terms.keep_order = overtaking(direction) ? 0 : 1;
   terms.delay_only = direction.jitter.count() == 0 && direction.rate.bits_per_second == 0 && !direction.loses() &&
-                     direction.reorder.parts == 0 && direction.schedule.none();
+                     direction.reorder.parts == 0 && direction.duplicate.parts == 0 && direction.faults.none() &&
+                     direction.schedule.none();
   terms.ecn = direction.ecn ? 1 : 0;
   terms.flow = (generation << 1) & EDT_FLOW_MASK;
   terms.origins = static_cast<std::uint32_t>(std::min(origins.size(), std::size_t{EDT_MOST_ORIGINS}));
@@ -208,6 +236,18 @@ std::vector<edt_moment> moments_of(const EdtLink& link) {
   moments.resize(std::bit_ceil(moments.size()),
                  edt_moment{.at = EDT_NEVER, .work = EDT_NEVER, .delay = 0, .loss = 0, .rate = 0});
   return moments;
+}
+
+std::vector<edt_fault> faults_of(const EdtLink& link) {
+  static_assert(kMostFaults == EDT_MOST_FAULTS);
+  std::vector<edt_fault> faults;
+  for (const auto& fault : link.direction.faults.list)
+    faults.push_back({.first = fault.first,
+                      .last = fault.last,
+                      .harm = harm_of(fault.kind),
+                      .by = static_cast<std::uint64_t>(fault.by.count())});
+  faults.resize(kMostFaults, edt_fault{.first = EDT_NEVER, .last = EDT_NEVER, .harm = EDT_HARM_NONE, .by = 0});
+  return faults;
 }
 
 Result<void> check_kernel(std::string_view release) {

@@ -51,6 +51,9 @@ edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, 
 /// no schedule.
 std::vector<edt_moment> moments_of(const EdtLink& link);
 
+/// Of single packets of the direction, EDT_MOST_FAULTS with those that hit none.
+std::vector<edt_fault> faults_of(const EdtLink& link);
+
 /// Refuses a kernel (`uname -r`) without delivery times that survive forwarding: older than 5.18.
 Result<void> check_kernel(std::string_view release);
 

@@ -4,6 +4,7 @@
 //
 // Only the router's own clock is in play: a packet's delivery time is the one of its ARRIVAL, which ip_forward and
 // bridges leave alone, and so what the router needs between both programs is no part of the delay.
+#include <linux/in.h>
 #include <linux/pkt_cls.h>
 #include <linux/pkt_sched.h>
 
@@ -33,6 +34,23 @@ struct {
   __type(value, struct edt_moment);
 } moments SEC(".maps");
 
+// Of single packets.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, EDT_MOST_FAULTS);
+  __type(key, __u32);
+  __type(value, struct edt_fault);
+} faults SEC(".maps");
+
+// Not 0 while `depart` has the kernel send a copy of a packet, which comes through `depart` before that goes on: on the
+// same processor, which sends no other packet by this interface meanwhile. So nothing need be written on the copy.
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, __u64);
+} copying SEC(".maps");
+
 // Until when the terms are in force. Renewed while degen lives; afterwards packets are forwarded as if there were none.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -61,20 +79,92 @@ static __always_inline int comes_from(const struct edt_terms* t, __u32 interface
   return 0;
 }
 
-// Functions of their own, for what they need beside would otherwise be put on the stack in a way that the kernel takes of
-// CAP_PERFMON only. Two halves, for no map (a schedule's) can be looked into while the lock is held.
-static __noinline void admit(const struct edt_terms* t, struct edt_link* l, const struct edt_packet* packet,
-                             struct edt_decision* decision) {
+// The parts of `depart`. Not static: so the kernel verifies each by itself, once, and not anew for each of the ways
+// that lead to it and from it (without CAP_PERFMON also for those that a processor may take by mistake). What they need
+// they look up, for no pointer into a map with a lock can be given to them. False: something is missing.
+
+// What holds when the packet arrives.
+__noinline int look_up(struct edt_packet* packet) {
+  const __u32 first = 0;
+  const struct edt_terms* t = bpf_map_lookup_elem(&terms, &first);
+  return t && packet && edt_look_up(t, &moments, packet);
+}
+
+// Two halves, for no map (a schedule's) can be looked into while the lock is held.
+__noinline int admit(const struct edt_packet* packet, struct edt_decision* decision) {
+  const __u32 first = 0;
+  const struct edt_terms* t = bpf_map_lookup_elem(&terms, &first);
+  struct edt_link* l = bpf_map_lookup_elem(&link, &first);
+  if (!t || !l || !packet || !decision) return 0;
   bpf_spin_lock(&l->lock);
   *decision = edt_admit(t, &l->state, packet);
   bpf_spin_unlock(&l->lock);
+  return 1;
 }
 
-static __noinline void place(const struct edt_terms* t, struct edt_link* l, const struct edt_packet* packet,
-                             struct edt_decision* decision) {
+__noinline int place(const struct edt_packet* packet, struct edt_decision* decision) {
+  const __u32 first = 0;
+  const struct edt_terms* t = bpf_map_lookup_elem(&terms, &first);
+  struct edt_link* l = bpf_map_lookup_elem(&link, &first);
+  if (!t || !l || !packet || !decision) return 0;
   bpf_spin_lock(&l->lock);
   edt_place(t, &l->state, packet, decision);
   bpf_spin_unlock(&l->lock);
+  return 1;
+}
+
+// When the link has done so much.
+__noinline __u64 done(__u64 work) {
+  const __u32 first = 0;
+  const struct edt_terms* t = bpf_map_lookup_elem(&terms, &first);
+  return t ? edt_done(t, &moments, work) : 0;
+}
+
+// As is_probe() of degen/engines/nfqueue/queue_message.cc.
+static __always_inline int is_probe(struct __sk_buff* skb, __u32 port) {
+  __u8 head[10] = {0};
+  __u8 ports[4] = {0};
+  __u32 length = 40;
+  if (bpf_skb_load_bytes_relative(skb, 0, head, sizeof head, BPF_HDR_START_NET) != 0) return 0;
+  if (head[0] >> 4 == 4) {
+    length = (head[0] & 0xf) * 4;
+    if (head[9] != IPPROTO_UDP || (head[6] & 0x1f) != 0 || head[7] != 0) return 0;
+  } else if (head[0] >> 4 != 6 || head[6] != IPPROTO_UDP) {
+    return 0;
+  }
+  if (bpf_skb_load_bytes_relative(skb, length, ports, sizeof ports, BPF_HDR_START_NET) != 0) return 0;
+  return ((__u32)ports[0] << 8 | ports[1]) == port || ((__u32)ports[2] << 8 | ports[3]) == port;
+}
+
+// Numbers a packet, and says which fault hits it: see edt_hit().
+__noinline __u32 fault_of(struct __sk_buff* skb) {
+  const __u32 first = 0;
+  __u64 number;
+  const struct edt_terms* t = bpf_map_lookup_elem(&terms, &first);
+  struct edt_link* l = bpf_map_lookup_elem(&link, &first);
+  if (!t || !l || is_probe(skb, t->probe_port)) return 0;
+  bpf_spin_lock(&l->lock);
+  number = edt_number(&l->state);
+  bpf_spin_unlock(&l->lock);
+  return edt_hit(&faults, number);
+}
+
+static __always_inline __u64 is_copy(void) {
+  const __u32 first = 0;
+  const __u64* now = bpf_map_lookup_elem(&copying, &first);
+  return now ? *now : 0;
+}
+
+// By the same interface. 0, or a negative error number.
+__noinline int send_copy(struct __sk_buff* skb) {
+  const __u32 first = 0;
+  __u64* now = bpf_map_lookup_elem(&copying, &first);
+  int result;
+  if (!now) return 0;
+  *now = 1;
+  result = bpf_clone_redirect(skb, skb->ifindex, 0);
+  *now = 0;
+  return result;
 }
 
 // The last two bits of the traffic class, which lies across the first two bytes of IPv6's header.
@@ -88,13 +178,12 @@ static __always_inline __u32 ecn_capable(struct __sk_buff* skb) {
 SEC("tc")
 int depart(struct __sk_buff* skb) {
   const __u32 first = 0;
-  struct edt_decision decision;
+  struct edt_decision decision = {0};
   struct edt_packet packet = {0};
   int stamped;
   const struct edt_terms* t = bpf_map_lookup_elem(&terms, &first);
-  struct edt_link* l = bpf_map_lookup_elem(&link, &first);
   const __u64* until = bpf_map_lookup_elem(&lease, &first);
-  if (!t || !l || !until) return GO_ON;
+  if (!t || !until) return GO_ON;
 
   // The router's own packets have no origin.
   if (!comes_from(t, skb->ingress_ifindex)) return GO_ON;
@@ -111,16 +200,26 @@ int depart(struct __sk_buff* skb) {
   } else {
     packet.bytes = skb->wire_len;
     if (t->ecn) packet.ecn_capable = ecn_capable(skb);
-    if (!edt_look_up(t, &moments, &packet)) return GO_ON;
-    admit(t, l, &packet, &decision);
+    if (!look_up(&packet)) return GO_ON;
+    packet.copy = is_copy();
+    if (t->numbered && !packet.copy) {
+      const __u32 place = fault_of(skb) - 1;
+      const struct edt_fault* fault = bpf_map_lookup_elem(&faults, &place);
+      if (fault) {
+        packet.harm = fault->harm;
+        packet.later = fault->by;
+      }
+    }
+    if (!admit(&packet, &decision)) return GO_ON;
     if (edt_takes_time(&decision)) {
-      if (decision.work > 0) decision.due = edt_done(t, &moments, decision.work);
-      place(t, l, &packet, &decision);
+      if (decision.work > 0) decision.due = done(decision.work);
+      if (!place(&packet, &decision)) return GO_ON;
     }
   }
   if (decision.fate != EDT_PASS) return TC_ACT_SHOT;
   // Others may hold the same bytes (a sender that would send them again): first a copy of the header.
   if (decision.mark && (bpf_skb_pull_data(skb, 0) != 0 || !bpf_skb_ecn_set_ce(skb))) return TC_ACT_SHOT;
+  if (decision.twice) send_copy(skb);
 
   bpf_set_hash(skb, decision.flow);
   // fq (before Linux 6.7) sends control traffic past all others.

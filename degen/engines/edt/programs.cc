@@ -47,7 +47,8 @@ void write(bpf_map* map, const T& value, std::uint32_t place = kFirst) {
 
 }  // namespace
 
-EdtPrograms::EdtPrograms(const edt_terms& terms, std::span<const edt_moment> moments, Nanoseconds until) {
+EdtPrograms::EdtPrograms(const edt_terms& terms, std::span<const edt_moment> moments, std::span<const edt_fault> faults,
+                         Nanoseconds until) {
   libbpf_set_print(pass_on);
   programs_.reset(edt_programs__open());
   if (!programs_) refuse_to_load(errno);
@@ -57,6 +58,8 @@ EdtPrograms::EdtPrograms(const edt_terms& terms, std::span<const edt_moment> mom
   if (const int result = edt_programs__load(programs_.get()); result < 0) refuse_to_load(-result);
   write(programs_->maps.terms, terms);
   for (std::uint32_t i = 0; i < moments.size(); ++i) write(programs_->maps.moments, moments[i], i);
+  if (terms.numbered != 0)
+    for (std::uint32_t i = 0; i < faults.size(); ++i) write(programs_->maps.faults, faults[i], i);
   renew(until);
 }
 

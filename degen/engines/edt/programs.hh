@@ -12,9 +12,10 @@ namespace longhaul::degen {
 
 class EdtPrograms {
  public:
-  /// Loads them with these terms and the moments of their schedule, in force until `until` (CLOCK_MONOTONIC). Throws
-  /// std::system_error that names what is missing.
-  EdtPrograms(const edt_terms& terms, std::span<const edt_moment> moments, Nanoseconds until);
+  /// Loads them with these terms, the moments of their schedule and their faults, in force until `until`
+  /// (CLOCK_MONOTONIC). Throws std::system_error that names what is missing.
+  EdtPrograms(const edt_terms& terms, std::span<const edt_moment> moments, std::span<const edt_fault> faults,
+              Nanoseconds until);
   ~EdtPrograms();
   EdtPrograms(EdtPrograms&&) noexcept;
   EdtPrograms& operator=(EdtPrograms&&) noexcept;

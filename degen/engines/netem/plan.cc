@@ -70,7 +70,8 @@ Result<void> check(const Impairment& impairment) {
   for (const auto way : {Way::forward, Way::back}) {
     const auto& direction = impairment.way(way);
     if (!direction.faults.none())
-      return refuse("faults{}: engine netem does not tell one packet from another; use engine nfqueue", suffix_of(way));
+      return refuse("faults{}: engine netem does not tell one packet from another; use engine edt or nfqueue",
+                    suffix_of(way));
     if (auto ok = check_steps(direction, suffix_of(way)); !ok) return ok;
   }
   return {};

@@ -17,11 +17,14 @@ Result<void> check(const Impairment& impairment) {
     const auto& direction = impairment.way(way);
     const auto suffix = suffix_of(way);
     if (direction.duplicate.parts > 0)
-      return refuse("duplicate{}: engine nfqueue decides on packets, it cannot make any; use engine netem", suffix);
+      return refuse("duplicate{}: engine nfqueue decides on packets, it cannot make any; use engine edt or netem",
+                    suffix);
     for (const auto& fault : direction.faults.list)
       if (fault.kind == Fault::Kind::duplicate)
-        return refuse("faults{}: engine nfqueue decides on packets, it cannot make any, so none can leave twice",
-                      suffix);
+        return refuse(
+            "faults{}: engine nfqueue decides on packets, it cannot make any, so none can leave twice; "
+            "use engine edt",
+            suffix);
   }
   return {};
 }
