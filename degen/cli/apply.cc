@@ -1,3 +1,4 @@
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -6,10 +7,13 @@
 #include <cstdio>
 #include <optional>
 
+#include "common/printable.hh"
 #include "common/signals.hh"
 #include "degen/cli/commands.hh"
 #include "degen/cli/own_service.hh"
 #include "degen/client/client.hh"
+#include "degen/engines/planner.hh"
+#include "degen/engines/tc/links.hh"
 #include "degen/impairment/spec.hh"
 
 namespace longhaul::degen {
@@ -59,28 +63,72 @@ class Progress {
   bool written_ = false;
 };
 
+// The sides that are meant: towards the clients, towards the servers; none where a service is there.
+Result<std::vector<std::string>> sides_asked(const ApplyOptions& options) {
+  const auto& names = options.interfaces;
+  if (!options.both_ways) {
+    if (names.size() == 1)
+      return refuse("{}: one interface: what is forwarded by it, in either direction, is --both-ways; or name two",
+                    names.front());
+    return names;
+  }
+  if (names.size() != 1) return refuse("--both-ways is for one interface: degen apply eth0 --both-ways");
+  const auto others = others_of(names.front(), network_links());
+  if (!others) return tl::unexpected(others.error());
+  return std::vector<std::string>{fmt::format("{}", fmt::join(*others, ",")), names.front()};
+}
+
+// Of one interface only those that leave alone what passes between the others, and what this machine sends itself.
+Result<std::vector<std::string>> engines_asked(const ApplyOptions& options, const Impairment& impairment) {
+  if (!options.both_ways) return std::vector{options.engine};
+  if (options.engine == "netem")
+    return refuse(
+        "--both-ways: engine netem holds all that leaves by the other interfaces, wherever it comes from; use engine "
+        "edt or nfqueue");
+  if (options.engine != kAutoEngine) return std::vector{options.engine};
+  std::vector<std::string> able;
+  std::string why;
+  for (const std::string engine : {"edt", "nfqueue"}) {
+    if (auto ok = check_engine(impairment, engine))
+      able.push_back(engine);
+    else
+      why += fmt::format("{}{}", why.empty() ? "" : "; ", ok.error().message);
+  }
+  if (able.empty()) return refuse("--both-ways: {}", why);
+  return able;
+}
+
 }  // namespace
 
 Result<ExitCode> apply(const ApplyOptions& options) {
   const auto impairment = make_impairment(options.parameters);
   if (!impairment) return tl::unexpected(impairment.error());
+  const auto sides = sides_asked(options);
+  if (!sides) return tl::unexpected(sides.error());
+  const auto engines = engines_asked(options, *impairment);
+  if (!engines) return tl::unexpected(engines.error());
 
   const auto stop = signal_descriptor({SIGINT, SIGTERM, SIGHUP});
   std::optional<OwnService> service;
-  if (!options.interfaces.empty()) {
-    auto own = OwnService::start(options.interfaces.front(), options.interfaces.back(), options.socket);
+  if (!sides->empty()) {
+    auto own = OwnService::start(sides->front(), sides->back(), options.socket);
     if (!own) return tl::unexpected(own.error());
     service.emplace(std::move(*own));
   }
   auto client = Client::connect(options.socket);
   if (!client) return tl::unexpected(client.error());
   Request request{.kind = RequestKind::apply,
-                  .engine = options.engine,
+                  .engine = engines->front(),
                   .parameters = options.parameters,
                   .force = {},
                   .client = "degen apply",
                   .seed = options.seed};
   auto reply = ask(*client, request);
+  for (std::size_t i = 1; !reply && i < engines->size(); ++i) {
+    fmt::print(stderr, "degen: not by engine {}: {}\n", (*engines)[i - 1], printable(reply.error().message));
+    request.engine = (*engines)[i];
+    reply = ask(*client, request);
+  }
   if (!reply) return tl::unexpected(reply.error());
   if (!options.json) {
     print(*reply->report, false);

@@ -30,8 +30,10 @@ Sides sides_of(const ServeOptions& options);
 
 struct ApplyOptions {
   std::string socket{kDefaultSocket};
-  /// None: a service is there. Two: those towards the clients, separated by commas, and those towards the servers.
+  /// None: a service is there. Two: those towards the clients, separated by commas, and those towards the servers. One,
+  /// with `both_ways`: that one is towards the servers, all others towards the clients.
   std::vector<std::string> interfaces;
+  bool both_ways = false;
   std::string engine = kAutoEngine;
   Parameters parameters;
   std::optional<std::uint32_t> seed;    ///< empty: degen draws one

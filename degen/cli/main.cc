@@ -27,6 +27,8 @@ constexpr auto kExamples = R"examples(Examples:
   degen apply --delay 20ms --schedule "2s down, 2500ms delay 45ms, repeat 15s"    a path that changes
   degen apply --schedule "$(degen schedule downlink.trace)"                       a link as it was recorded
   degen apply eth0 eth1 --delay 20ms                       by itself, without a service, as root
+  degen apply eth0 --both-ways --delay 20ms                all that is forwarded by eth0, in either direction
+  degen apply eth0.10 eth0.20 --delay 20ms                 a router on a stick: between two VLANs
   degen show --json
   degen show --watch
 
@@ -116,7 +118,10 @@ int run(int argc, char** argv) {
       .add_option("INTERFACES", apply_options.interfaces,
                   "by itself, as root: the interfaces towards the clients, and those towards the servers; without them "
                   "by the service that runs")
-      ->expected(2);
+      ->expected(1, 2);
+  applying.add_flag("--both-ways", apply_options.both_ways,
+                    "with one interface: what is forwarded out by it (forward) and in by it (back), whatever the other "
+                    "interface; engines edt and nfqueue");
   add_socket(applying);
   add_json(applying);
   applying

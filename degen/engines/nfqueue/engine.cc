@@ -9,6 +9,7 @@
 
 #include "common/log.hh"
 #include "degen/engines/clock.hh"
+#include "degen/engines/tc/links.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -33,6 +34,15 @@ Result<void> NfqueueEngine::check(const ImpairmentPlan& plan) {
   for (const auto& egress : plan.egresses)
     if (if_nametoindex(egress.interface.c_str()) == 0)
       return refuse("{}: there is no such network interface", egress.interface);
+  for (const auto& link : network_links()) {
+    if (link.port_kind != "bridge") continue;
+    for (const auto& egress : plan.egresses)
+      if (link.name == egress.interface)
+        return refuse(
+            "{}: a port of a bridge: what is bridged does not pass the hook of engine nfqueue, and would not be "
+            "impaired; use engine edt or netem",
+            link.name);
+  }
   if (!table_ && nft_.run(kListTable))
     return refuse(
         "table inet {} is in this network namespace already: another degen impairs by engine nfqueue here; end it, or "
