@@ -3,6 +3,7 @@
 #   longhaul-bench   the workloads: on every end node, and where caches are simulated
 #   longhaul-agent   the agent and its unit: on every node
 #   longhaul-degen   the WAN emulator and its unit: on the router
+#   longhaul-cache   the registration cache for other programs: needs none of the others
 #   longhaul-qemu    the lab's own QEMU, ready built (scripts/package --qemu): beside longhaul
 include(GNUInstallDirs)
 
@@ -24,6 +25,18 @@ foreach(component program package IN ZIP_LISTS components programs packages)
   install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} RENAME copyright COMPONENT ${component})
 endforeach()
 add_custom_target(man ALL DEPENDS ${man_pages})
+
+if(TARGET longhaul-cache)
+  # Where the dynamic linker looks: LD_PRELOAD=liblonghaul-cache.so names no folder. Not of the prefix's making, which CPack changes.
+  set(libdir lib/${CMAKE_LIBRARY_ARCHITECTURE})
+  install(TARGETS longhaul-cache LIBRARY DESTINATION ${libdir} COMPONENT cache)
+  install(FILES registration/preload/longhaul/cache.h DESTINATION include/longhaul COMPONENT cache)
+  configure_file(packaging/pkgconfig/longhaul-cache.pc.in ${CMAKE_BINARY_DIR}/pkgconfig/longhaul-cache.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/pkgconfig/longhaul-cache.pc DESTINATION ${libdir}/pkgconfig COMPONENT cache)
+  install(FILES docs/registration-cache.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/longhaul-cache COMPONENT cache)
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/longhaul-cache RENAME copyright COMPONENT cache)
+  list(APPEND components cache)
+endif()
 
 # The lab's image is built where it is used, from these files in their places.
 install(DIRECTORY lab/image DESTINATION ${share}/lab USE_SOURCE_PERMISSIONS COMPONENT controller)
@@ -98,5 +111,10 @@ set(CPACK_DEBIAN_AGENT_PACKAGE_DEPENDS "longhaul-bench, systemd")
 set(CPACK_DEBIAN_DEGEN_PACKAGE_NAME longhaul-degen)
 set(CPACK_COMPONENT_DEGEN_DESCRIPTION "WAN emulator of longhaul\n Delays and degrades what a router forwards, in a closed loop with what it measures; clears what it put into the kernel.")
 set(CPACK_DEBIAN_DEGEN_PACKAGE_DEPENDS "systemd")
+set(CPACK_DEBIAN_CACHE_PACKAGE_NAME longhaul-cache)
+set(CPACK_COMPONENT_CACHE_DESCRIPTION "registration cache for programs that use RDMA verbs\n Keeps registered what a program deregisters, safe against mappings that go: preloaded before a program that knows nothing of it, or linked.")
+set(CPACK_DEBIAN_CACHE_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_CACHE_PACKAGE_SUGGESTS libibverbs-dev)  # whoever links it
+set(CPACK_DEBIAN_CACHE_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/debian/cache/triggers ${CMAKE_SOURCE_DIR}/packaging/debian/cache/shlibs)
 list(APPEND CPACK_DEBIAN_AGENT_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/debian/conffiles)
 include(CPack)

@@ -103,9 +103,7 @@ MappingWatch::~MappingWatch() {
 Result<void> MappingWatch::cover(Pages pages) {
   std::vector<Pages> larger;  // freed when the lock is: freeing may unmap
   const std::scoped_lock lock{mutex_};
-  if (const auto around = first_behind(covered_, pages.first);
-      around != covered_.end() && around->first <= pages.first && around->end() >= pages.end())
-    return {};
+  if (covers_locked(pages)) return {};
   uffdio_register range{};
   range.range = {pages.first * kPageSize, pages.count * kPageSize};
   range.mode = UFFDIO_REGISTER_MODE_WP;
@@ -120,10 +118,27 @@ Result<void> MappingWatch::cover(Pages pages) {
   return {};
 }
 
+bool MappingWatch::covers_locked(Pages pages) const {
+  const auto around = first_behind(covered_, pages.first);
+  return around != covered_.end() && around->first <= pages.first && around->end() >= pages.end();
+}
+
+bool MappingWatch::covers(Pages pages) const {
+  const std::scoped_lock lock{mutex_};
+  return covers_locked(pages);
+}
+
+std::size_t MappingWatch::ranges() const {
+  const std::scoped_lock lock{mutex_};
+  return covered_.size();
+}
+
 // The kernel counts a call that takes a mapping away from before it does so until its event is read, and refuses write
-// protection meanwhile (EAGAIN), before it looks at the argument: without one there is nothing else to do (EFAULT).
+// protection meanwhile (EAGAIN), before it looks at the argument: no pages, which are refused (EINVAL). A null pointer
+// would do, too (EFAULT), but its page fault costs more than the rest of the call.
 bool MappingWatch::settled() const {
-  return ::ioctl(fault_.get(), UFFDIO_WRITEPROTECT, nullptr) == 0 || errno != EAGAIN;
+  uffdio_writeprotect nothing{};
+  return ::ioctl(fault_.get(), UFFDIO_WRITEPROTECT, &nothing) == 0 || errno != EAGAIN;
 }
 
 void MappingWatch::settle() const {

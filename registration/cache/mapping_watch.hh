@@ -29,6 +29,11 @@ class MappingWatch {
   /// there must not be cached.
   Result<void> cover(Pages pages);
 
+  /// Whether it hears of them already: memory that has gone is not covered any more.
+  bool covers(Pages pages) const;
+  /// How many ranges apart from one another are covered: at the worst each is a mapping of its own in the kernel.
+  std::size_t ranges() const;
+
   /// True if all that has gone so far is invalidated, or about to be so that no request finds it. False while a call is
   /// under way that takes a mapping away: the kernel may give its addresses to another thread's mmap() before we hear
   /// of it. One system call.
@@ -38,6 +43,7 @@ class MappingWatch {
 
  private:
   MappingWatch(SharedCache& cache, std::function<void()> invalidated, OwnFd fault, OwnFd stop);
+  bool covers_locked(Pages pages) const;
   void listen();
   void hear(std::vector<Pages>& gone);
 
@@ -45,7 +51,7 @@ class MappingWatch {
   std::function<void()> invalidated_;
   OwnFd fault_;
   OwnFd stop_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<Pages> covered_;  // guarded by mutex_: apart from one another, in the order of addresses
   std::thread thread_;
 };

@@ -133,8 +133,16 @@ void SharedCache::count_users() {
 
 void SharedCache::take_in_what_has_gone() {
   const std::scoped_lock lock{gone_mutex_};
-  for (const auto& pages : gone_) hand_over(cache_.invalidate(pages));
+  const auto spaces = spaces_.load(std::memory_order_relaxed);
+  for (const auto& pages : gone_)
+    for (std::uint64_t space = 0; space < spaces; ++space)
+      hand_over(cache_.invalidate({space * kSpacePages + pages.first, pages.count}));
   gone_.clear();
+}
+
+void SharedCache::use_spaces(std::uint64_t count) {
+  const Exclusive alone{*this};
+  if (count > spaces_.load(std::memory_order_relaxed)) spaces_.store(count, std::memory_order_relaxed);
 }
 
 void SharedCache::hand_over(const std::vector<Eviction>& evicted) {
@@ -144,6 +152,7 @@ void SharedCache::hand_over(const std::vector<Eviction>& evicted) {
 
 void SharedCache::invalidate(const std::function<void(std::vector<Pages>& gone)>& hear) {
   state_.fetch_or(kStale, std::memory_order_seq_cst);
+  times_gone_.fetch_add(1, std::memory_order_seq_cst);
   // Whoever is in exclusively() may be the one that waits for us to hear of what it unmaps: its lock is not ours to
   // wait for. But while it is there nobody reads.
   for (;;) {

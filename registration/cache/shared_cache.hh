@@ -86,6 +86,16 @@ class SharedCache {
   SharedCache(const SharedCache&) = delete;
   SharedCache& operator=(const SharedCache&) = delete;
 
+  /// One cache may hold regions of the same memory several times, as a program has them that registers it in several
+  /// protection domains: a page of space n has the number n * kSpacePages + its own. What goes, goes in all of them.
+  static constexpr std::uint64_t kSpacePages = std::uint64_t{1} << 45;  // 57 bits of addresses
+  /// The first `count` spaces are in use. A cache has one to begin with; there are never fewer again.
+  void use_spaces(std::uint64_t count);
+
+  /// How often mappings have gone. Who registers memory, and finds another number when he adds it, does not know
+  /// whether it is still the memory that he registered.
+  std::uint64_t times_gone() const { return times_gone_.load(std::memory_order_seq_cst); }
+
   /// For who hears of mappings that go (mapping_watch.hh). `hear` appends their pages, and only when it returns may the
   /// mapping's owner go on: from before it is called no request finds anything, until what it said has been
   /// invalidated. Never waits for exclusively().
@@ -129,6 +139,8 @@ class SharedCache {
   std::atomic<bool> broken_{false};
   std::mutex gone_mutex_;
   std::vector<Pages> gone_;
+  std::atomic<std::uint64_t> spaces_{1};
+  std::atomic<std::uint64_t> times_gone_{0};
   const volatile char* alive_;      // a page that a forked child finds wiped
   std::atomic<bool> alone_{false};  // a thread is in exclusively(): nobody reads
   alignas(64) std::atomic<unsigned> state_{0};
