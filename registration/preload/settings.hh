@@ -20,9 +20,9 @@ struct Settings {
   Executor::Unmapping unmapping = Executor::Unmapping::by_any_thread;
   std::uint64_t bytes = 0;
   std::uint64_t regions = 4096;
-  std::string policy = "rate";
-  std::string statistics;  ///< empty: none; "1": standard error; else a file, %p in it is the process's number
-  std::string socket;      ///< the same for a socket; empty: none
+  std::string policy = "lru";  ///< a hit tells it of its use: the cheaper, the better
+  std::string statistics;      ///< empty: none; "1": standard error; else a file, %p in it is the process's number
+  std::string socket;          ///< the same for a socket; empty: none
 };
 
 /// A variable's value, nullptr where it is not set.

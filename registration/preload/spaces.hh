@@ -25,7 +25,8 @@ class Spaces {
   };
 
   /// Its number, below kMost; kNone: there are too many. `opened` hears how many there are when there is one more.
-  std::uint32_t of(ibv_pd* pd, unsigned access, Last& last, const std::function<void(std::uint32_t)>& opened) {
+  template <typename Opened>
+  std::uint32_t of(ibv_pd* pd, unsigned access, Last& last, const Opened& opened) {
     if (last.pd == pd && last.access == access && last.era == era_.load(std::memory_order_acquire)) return last.space;
     return look(pd, access, last, opened);
   }

@@ -106,6 +106,25 @@ TEST(SharedCache, WhatIsInvalidatedIsGivenBackByItsLastUser) {
 }
 
 // Four threads hit, miss and invalidate; what was registered is registered still or was deregistered once.
+TEST(SharedCache, WhatGoesGoesInAllSpaces) {
+  const auto lru = strategy("lru");
+  std::vector<Pages> handed;
+  SharedCache shared{
+      {.pages = 100}, lru.policy, lru.options, [&](const Eviction& one) { handed.push_back(one.pages); }};
+  SharedCache::User user{shared};
+  Traffic traffic;
+  const auto times = shared.times_gone();
+  shared.use_spaces(3);
+  for (const std::uint64_t space : {0, 1, 2}) use(user, {space * SharedCache::kSpacePages + 7, 2}, traffic);
+  use(user, {SharedCache::kSpacePages + 20, 1}, traffic);
+  EXPECT_EQ(traffic.registered, 7U);
+  shared.invalidate([](std::vector<Pages>& gone) { gone.push_back({8, 1}); });
+  EXPECT_EQ(shared.times_gone(), times + 1);
+  EXPECT_EQ(handed.size(), 3U);
+  EXPECT_EQ(user.find({SharedCache::kSpacePages + 7, 2}), kNoRegion);
+  EXPECT_NE(user.find({SharedCache::kSpacePages + 20, 1}), kNoRegion);
+}
+
 TEST(SharedCache, ThreadsAgreeOnTheBooks) {
   const auto gdsf = strategy("gdsf");
   std::vector<Eviction> handed_over;

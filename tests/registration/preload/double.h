@@ -12,4 +12,7 @@ int double_live(void);                /* not deregistered yet */
 void double_limit(unsigned long most); /* bytes registered at a time: beyond, ENOMEM */
 void double_fork_status(enum ibv_fork_status status);
 
+/* The first eight bytes of the memory when the region of this key was registered. */
+uint64_t double_content(uint32_t lkey);
+
 #endif

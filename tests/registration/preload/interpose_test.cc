@@ -74,6 +74,10 @@ TEST_F(Interpose, MemoryThatGoesIsForgotten) {
   EXPECT_EQ(registered("unmapped", kPreload), 101);
 }
 
+TEST_F(Interpose, MemoryAtTheAddressOfOtherMemoryIsNotTakenForIt) {
+  EXPECT_GE(registered("reused", kPreload), 8000);
+}
+
 TEST_F(Interpose, AChildIsPassedBy) {
   EXPECT_EQ(registered("forked", kPreload), 2);
 }

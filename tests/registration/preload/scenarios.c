@@ -183,6 +183,24 @@ static void *in_heap(void *seed) {
 
 static void heap(void) { threads(in_heap); }
 
+/* Addresses that one thread gives away are another one's in no time: its memory is never taken for what was there. */
+static void *in_reused_memory(void *number) {
+  for (uint64_t i = 0; i < 2000; ++i) {
+    char *memory = map(2);
+    const uint64_t mark = ((uint64_t)(uintptr_t)number << 32) + i + 1;
+    *(uint64_t *)memory = mark;
+    for (int twice = 0; twice < 2; ++twice) {
+      struct ibv_mr *mr = use(memory, kPage + 8, kLocal);
+      EXPECT(double_content(mr->lkey) == mark);
+      EXPECT(ibv_dereg_mr(mr) == 0);
+    }
+    EXPECT(munmap(memory, 2 * kPage) == 0);
+  }
+  return NULL;
+}
+
+static void reused(void) { threads(in_reused_memory); }
+
 static void changed(void) {
   char *memory = map(4);
   struct ibv_mr *mr = use(memory, kPage, kLocal);
@@ -234,7 +252,7 @@ static const struct {
 } scenarios[] = {{"keep", keep},       {"other_range", other_range}, {"passed_by", passed_by},
                  {"shared", shared_memory}, {"busy", busy},       {"device", device_closed},    {"unmapped", unmapped},
                  {"forked", forked},   {"fork_protected", fork_protected}, {"threads", many_threads},
-                 {"heap", heap},       {"changed", changed},         {"no_memory", no_memory},
+                 {"heap", heap}, {"reused", reused},       {"changed", changed},         {"no_memory", no_memory},
                  {"domains", many_domains}, {"waiting", waiting}};
 
 int main(int count, char **arguments) {
