@@ -1,4 +1,6 @@
 // Registration over real verbs: what it costs, by strategy, and what happens when there is no more to be had.
+#include <regex>
+
 #include "tests/lab/compact.hh"
 
 namespace longhaul::testing {
@@ -147,6 +149,63 @@ TEST_F(Registration, WithinTheLimitOfLockedMemoryTheCacheMakesRoom) {
   const auto hopeless = lab().on("client", both + "ulimit -l 160; " + client);
   EXPECT_EQ(hopeless.code, 1);
   EXPECT_NE(hopeless.err.find("ulimit -l"), std::string::npos) << hopeless.err;
+}
+
+// liblonghaul-cache.so before programs that know nothing of it.
+class PreloadedCache : public CompactLab {
+ protected:
+  static void SetUpTestSuite() {
+    CompactLab::SetUpTestSuite();
+    lab().install("client", "../lib/liblonghaul-cache.so");  // lands in /lib
+  }
+  static inline const std::string kCache = "LD_PRELOAD=liblonghaul-cache.so LONGHAUL_CACHE_STATS=1 ";
+
+  /// A server and its client, both preloaded; what they say.
+  static std::string both(const std::string& environment, const std::string& server, const std::string& ready,
+                          const std::string& client) {
+    const auto outcome =
+        lab().on("client", "export " + environment + "\ntimeout 60 " + server + " >/tmp/server.out 2>&1 & p=$!\n" +
+                               wait_until("LD_PRELOAD= " + ready + " | grep -q .") + "timeout 60 " + client +
+                               " 2>&1; e=$?\nwait $p || e=$?\ncat /tmp/server.out; exit $e");
+    EXPECT_EQ(outcome.code, 0) << client << ": " << outcome.out << outcome.err;
+    return outcome.out;
+  }
+  /// The number before a word in what the cache tells at the end of a program; 0 where it does not say.
+  static int told(const std::string& text, const std::string& before, const std::string& word) {
+    std::smatch found;
+    return std::regex_search(text, found, std::regex{before + "([0-9]+)" + word}) ? std::stoi(found[1]) : 0;
+  }
+};
+
+TEST_F(PreloadedCache, ServesAProgramThatRegistersForEachTransfer) {
+  const std::string server = "longhaul-bench rendezvous --listen --once --bind $LONGHAUL_PEER";
+  const std::string client =
+      "longhaul-bench rendezvous --connect $LONGHAUL_PEER --bind $LONGHAUL_ADDR --transport rdma "
+      "--size 64KiB --strategy each-time --duration 200ms --protocol ";
+  const std::string ready = "ss -Hltn 'sport = :7470'";
+  for (const std::string protocol : {"write", "read"}) {
+    const auto kept = both(kCache + "LONGHAUL_TOKEN=t LONGHAUL_CACHE_REMOTE=1", server, ready, client + protocol);
+    EXPECT_GT(told(kept, "liblonghaul-cache: ", " hits"), 5) << kept;
+  }
+  const auto passed = both(kCache + "LONGHAUL_TOKEN=t", server, ready, client + "write");
+  EXPECT_EQ(told(passed, "liblonghaul-cache: ", " hits"), 0) << "regions for peers are not kept: " << passed;
+  EXPECT_GT(told(passed, "remote ", ""), 5) << passed;
+}
+
+TEST_F(PreloadedCache, ToolsOfOthersRunAsWithoutIt) {
+  for (const std::string& environment : {kCache, kCache + "LONGHAUL_CACHE_REMOTE=1 LONGHAUL_CACHE_REACH=pages"}) {
+    const auto pings =
+        both(environment, "rping -s -a $LONGHAUL_PEER -C 20 -v -V", "rdma resource show cm_id | grep LISTEN",
+             "rping -c -a $LONGHAUL_PEER -I $LONGHAUL_ADDR -C 20 -v -V");
+    EXPECT_NE(pings.find("liblonghaul-cache"), std::string::npos) << pings;
+    for (const std::string tool : {"ib_write_lat", "ib_write_bw", "ib_send_bw"}) {
+      const auto options = " -x 1 -n 200 -F ";
+      const auto text = both(environment, tool + options + "-d rxe_b0", "ss -Hltn 'sport = :18515'",
+                             tool + options + "-d rxe_a0 $LONGHAUL_PEER");
+      EXPECT_NE(text.find("liblonghaul-cache"), std::string::npos) << text;
+      EXPECT_EQ(text.find("nothing is kept"), std::string::npos) << text;
+    }
+  }
 }
 
 }  // namespace
