@@ -124,8 +124,11 @@ Result<ExitCode> serve(const ServeOptions& options) {
   const auto claims = claim_all(options);
   if (!claims) return tl::unexpected(claims.error());
 
-  ImpairmentController controller{[&options] { return sides_of(options); }, make_engines({.spin = options.spin}),
-                                  *directory};
+  Pulse pulse;
+  const EngineOptions engine_options{.spin = options.spin, .alive = [&pulse] {
+                                       if (pulse.beat) pulse.beat();
+                                     }};
+  ImpairmentController controller{[&options] { return sides_of(options); }, make_engines(engine_options), *directory};
   // Before anything else can fail: an interface that is not there keeps none of the others from being cleared.
   for (const auto& what : controller.sweep(unclaimed)) log::warn("removed what an earlier degen left: {}", what);
   if (auto ok = check_presence(options); !ok) return tl::unexpected(ok.error());
@@ -133,7 +136,6 @@ Result<ExitCode> serve(const ServeOptions& options) {
   std::optional<Guard> guard;
   if (options.guarded) guard.emplace(guard_command(options), *directory, *claims);
   const Watchdog watchdog;
-  Pulse pulse;
   if (guard) pulse.guard = guard->ended();
   if (guard || watchdog)
     pulse.beat = [&] {
@@ -142,7 +144,7 @@ Result<ExitCode> serve(const ServeOptions& options) {
     };
   Capture capture{sides_of(options)};
   Listener listener{*socket};
-  Server server{listener, controller, &capture, std::move(pulse)};
+  Server server{listener, controller, &capture, pulse};
   log::info("degen serves on {}", listener.path());
   server.run(stop.get());
   return ExitCode::ok;

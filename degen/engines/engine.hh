@@ -2,6 +2,7 @@
 // decides which.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,8 @@ struct EngineOptions {
   /// Engines that hold packets themselves stop sleeping so long before one is due, and spin. Sharper, but takes the
   /// processor from others.
   Nanoseconds spin{0};
+  /// Called between the parts of what takes long, so that nobody takes it for a hang; none: nobody would.
+  std::function<void()> alive;
 };
 
 /// All of them. Generated from the list in degen/engines/engines.cmake.

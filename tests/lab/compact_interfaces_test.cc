@@ -53,20 +53,25 @@ done
 // The fastest round trip of some from a host to an address, in whole milliseconds.
 constexpr const char* kTools = R"(
 fastest() { ip netns exec h$1 ping -q -c 6 -i 0.1 -W 5 $2 | sed -n 's|.*= *\([0-9]*\)\.[0-9]*/.*|\1|p'; }
-degen_by_itself() { ip netns exec hr degen apply "$@" --socket /run/itself/degen.sock --for 60s >/tmp/itself.log 2>&1 & p=$!
+degen_by_itself() { rm -f /tmp/itself.log; ip netns exec hr degen apply "$@" --socket /run/itself/degen.sock --for 60s >/tmp/itself.log 2>&1 & p=$!
   for i in $(seq 100); do grep -q '^applied' /tmp/itself.log && return; kill -0 $p 2>/dev/null || break; sleep 0.1; done; cat /tmp/itself.log >&2; exit 9; }
-end_it() { kill -INT $p; wait $p; }
+end_it() { kill -INT $p; wait $p; cat /tmp/itself.log >&2; }
 )";
 
 class Interfaces : public CompactLab {
  protected:
+  // degen's own words: this machine stood still for longer than edt's lease, so the impairment was taken away.
+  bool held_up() const { return said_.find("degen was held up") != std::string::npos; }
+
+  std::string said_;
   void TearDown() override { lab().on("router", "for n in a b c t r; do ip netns del h$n 2>/dev/null; done; true"); }
   static Outcome in(const std::string& network, const std::string& script) {
     return lab().on("router", kHosts + network + kTools + script);
   }
   /// Round trips as `echo`ed, in their order.
-  static std::vector<int> times(const Outcome& outcome) {
+  std::vector<int> times(const Outcome& outcome) {
     EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+    said_ = outcome.err;
     std::istringstream words{outcome.out};
     return {std::istream_iterator<int>{words}, {}};
   }
@@ -79,10 +84,11 @@ TEST_F(Interfaces, OneOfARouterBothWays) {
                         "\nfastest a 10.77.2.1\nfastest c 10.77.1.1\nfastest b 10.77.3.1\n"
                         "ip netns exec hr ping -q -c 3 -i 0.1 10.77.1.1 | sed -n 's|.*= *\\([0-9]*\\)\\..*|\\1|p'\n"
                         "end_it\nfastest a 10.77.2.1"));
+    if (held_up()) GTEST_SKIP() << said_;
     ASSERT_EQ(ms.size(), 6U) << engine;
     EXPECT_LT(ms[0], 100) << engine;
-    EXPECT_GE(ms[1], 200) << engine;  // 100 ms each way
-    EXPECT_GE(ms[2], 200) << engine;
+    EXPECT_GE(ms[1], 200) << engine << said_;  // 100 ms each way
+    EXPECT_GE(ms[2], 200) << engine << said_;
     EXPECT_LT(ms[3], 100) << engine << ": what passes between the others";
     EXPECT_LT(ms[4], 100) << engine << ": the router's own";
     EXPECT_LT(ms[5], 100) << engine << ": afterwards";
@@ -100,9 +106,10 @@ TEST_F(Interfaces, PortsOfABridge) {
   for (const std::string what : {"da db --engine edt", "da db --engine netem", "da --both-ways"}) {
     const auto ms = times(in(kBridged, "fastest a 10.77.0.2\ndegen_by_itself " + what +
                                            " --delay 100ms\nfastest a 10.77.0.2\nend_it\nfastest a 10.77.0.2"));
+    if (held_up()) GTEST_SKIP() << said_;
     ASSERT_EQ(ms.size(), 3U) << what;
     EXPECT_LT(ms[0], 100) << what;
-    EXPECT_GE(ms[1], 200) << what;
+    EXPECT_GE(ms[1], 200) << what << said_;
     EXPECT_LT(ms[2], 100) << what;
     TearDown();
   }
@@ -117,9 +124,10 @@ TEST_F(Interfaces, TwoVlansOfOneCable) {
   for (const std::string engine : {"edt", "netem", "nfqueue"}) {
     const auto ms = times(in(kOnAStick, "fastest a 10.77.2.1\ndegen_by_itself dt.1 dt.2 --delay 100ms --engine " +
                                             engine + "\nfastest a 10.77.2.1\nend_it\nfastest a 10.77.2.1"));
+    if (held_up()) GTEST_SKIP() << said_;
     ASSERT_EQ(ms.size(), 3U) << engine;
     EXPECT_LT(ms[0], 100) << engine;
-    EXPECT_GE(ms[1], 200) << engine;
+    EXPECT_GE(ms[1], 200) << engine << said_;
     EXPECT_LT(ms[2], 100) << engine;
     TearDown();
   }

@@ -88,6 +88,7 @@ Result<void> EdtEngine::apply(const ImpairmentPlan& plan) {
   const auto begin = now();  // of the schedules of both ways
   try {
     for (const auto& link : links) {
+      if (alive_) alive_();  // the kernel looks at each program for a while
       std::vector<std::uint32_t> origins;
       for (const auto& origin : link.origins) origins.push_back(static_cast<std::uint32_t>(index_of(origin)));
       until_ = now() + kEdtLease;
@@ -296,8 +297,8 @@ Swept EdtEngine::sweep(const std::vector<std::string>& interfaces) {
   return swept;
 }
 
-std::unique_ptr<Engine> edt::make_engine(const EngineOptions&) {
-  return std::make_unique<EdtEngine>();
+std::unique_ptr<Engine> edt::make_engine(const EngineOptions& options) {
+  return std::make_unique<EdtEngine>(options);
 }
 
 }  // namespace longhaul::degen

@@ -3,6 +3,7 @@
 // Teaching NICs about time", netdev 0x12, 2018.)
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace longhaul::degen {
 
 class EdtEngine : public Engine {
  public:
-  EdtEngine() = default;
+  explicit EdtEngine(const EngineOptions& options) : alive_(options.alive) {}
   ~EdtEngine() override;
 
   std::string_view name() const override { return "edt"; }
@@ -43,6 +44,7 @@ class EdtEngine : public Engine {
   Swept detach(const std::string& interface) noexcept;
   Swept remove_filters(const std::string& interface);
 
+  std::function<void()> alive_;
   RootQdiscs roots_;
   std::vector<Applied> applied_;
   std::vector<std::string> touched_;   ///< interfaces with filters of ours
