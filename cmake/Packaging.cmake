@@ -110,7 +110,7 @@ set(CPACK_COMPONENT_AGENT_DESCRIPTION "agent of longhaul\n Describes its node, s
 set(CPACK_DEBIAN_AGENT_PACKAGE_DEPENDS "longhaul-bench, systemd")
 set(CPACK_DEBIAN_DEGEN_PACKAGE_NAME longhaul-degen)
 set(CPACK_COMPONENT_DEGEN_DESCRIPTION "WAN emulator of longhaul\n Delays and degrades what a router forwards, in a closed loop with what it measures; clears what it put into the kernel.")
-set(CPACK_DEBIAN_DEGEN_PACKAGE_DEPENDS "systemd")
+set(CPACK_DEBIAN_DEGEN_PACKAGE_DEPENDS "iproute2, systemd")
 set(CPACK_DEBIAN_CACHE_PACKAGE_NAME longhaul-cache)
 set(CPACK_COMPONENT_CACHE_DESCRIPTION "registration cache for programs that use RDMA verbs\n Keeps registered what a program deregisters, safe against mappings that go: preloaded before a program that knows nothing of it, or linked.")
 set(CPACK_DEBIAN_CACHE_PACKAGE_SECTION libs)

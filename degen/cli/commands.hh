@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/result.hh"
+#include "degen/certify/points.hh"
 #include "degen/client/messages.hh"
 #include "degen/impairment/plan.hh"
 #include "model/cell.hh"
@@ -41,6 +42,20 @@ struct ApplyOptions {
   bool json = false;
 };
 
+struct CertifyOptions {
+  CertifyGrid grid{.engines = {},  // all
+                   .delays = {std::chrono::microseconds{100}, std::chrono::milliseconds{1}, std::chrono::milliseconds{5},
+                              std::chrono::milliseconds{20}, std::chrono::milliseconds{100},
+                              std::chrono::milliseconds{500}},
+                   .rates = {BitRate{10'000'000}, BitRate{100'000'000}, BitRate{1'000'000'000}},
+                   .packets_a_second = {1000, 10'000, 50'000},
+                   .size = 64,
+                   .duration = std::chrono::seconds{1}};
+  int rounds = 1;
+  std::string out;  ///< empty: the certificate is only printed
+  bool json = false;
+};
+
 /// Each runs to its end; the error's exit code is the program's.
 Result<ExitCode> serve(const ServeOptions& options);
 /// The guard of a service, which started it with the descriptors of GuardFds and its own options.
@@ -48,6 +63,8 @@ Result<ExitCode> guard(const ServeOptions& options);
 Result<ExitCode> apply(const ApplyOptions& options);
 /// `watch`: again each second, until Ctrl-C.
 Result<ExitCode> show(const std::string& socket, bool json, bool watch);
+/// Measures the engines in network namespaces of its own, as root.
+Result<ExitCode> certify(const CertifyOptions& options);
 /// The ready WANs, with where their figures come from.
 Result<ExitCode> list_profiles(bool json);
 /// Prints the schedule of a trace (a file, or "-"), as apply --schedule takes it.

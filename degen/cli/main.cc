@@ -29,6 +29,7 @@ constexpr auto kExamples = R"examples(Examples:
   degen apply eth0 eth1 --delay 20ms                       by itself, without a service, as root
   degen apply eth0 --both-ways --delay 20ms                all that is forwarded by eth0, in either direction
   degen apply eth0.10 eth0.20 --delay 20ms                 a router on a stick: between two VLANs
+  degen certify --engine edt --delay 1ms,20ms              what an engine keeps on this machine; disturbs nothing
   degen show --json
   degen show --watch
 
@@ -56,6 +57,13 @@ void add_axes(CLI::App& command, Parameters& parameters) {
   }
 }
 
+std::int64_t to_integer(Nanoseconds value) {
+  return value.count();
+}
+std::int64_t to_integer(BitRate value) {
+  return value.bits_per_second;
+}
+
 CLI::Option* add_duration(CLI::App& command, const std::string& name, std::function<void(Nanoseconds)> take,
                           const std::string& help) {
   return command.add_option_function<std::string>(
@@ -66,6 +74,28 @@ CLI::Option* add_duration(CLI::App& command, const std::string& name, std::funct
         take(Nanoseconds{*value});
       },
       help);
+}
+
+// Several quantities, separated by commas; a single 0 is none.
+template <typename T>
+void add_quantities(CLI::App& command, const std::string& name, Kind kind, std::vector<T>& values,
+                    const std::string& help) {
+  std::vector<std::string> spelt;
+  for (const auto& value : values) spelt.push_back(format_quantity(kind, to_integer(value)));
+  command
+      .add_option_function<std::vector<std::string>>(
+          name,
+          [name, kind, &values](const std::vector<std::string>& texts) {
+            values.clear();
+            for (const auto& text : texts) {
+              const auto value = parse_quantity(kind, text);
+              if (!value) throw CLI::ValidationError(name, value.error().message);
+              values.push_back(T{*value});
+            }
+            if (values.size() == 1 && to_integer(values.front()) == 0) values.clear();
+          },
+          fmt::format("{} [{}]", help, fmt::join(spelt, ",")))
+      ->delimiter(',');
 }
 
 int run(int argc, char** argv) {
@@ -146,6 +176,31 @@ int run(int argc, char** argv) {
       *app.add_subcommand("profiles", "the ready WANs of apply --profile, and where their figures come from");
   add_json(listing);
 
+  CertifyOptions certify_options;
+  auto& grid = certify_options.grid;
+  auto& certifying = *app.add_subcommand(
+      "certify",
+      "measure what the engines keep on this machine: error by delay, packet rate and link rate. As root, in network "
+      "namespaces of its own: no interface of yours is touched, none of yours is measured");
+  certifying.add_option("--engine", grid.engines, fmt::format("{} [all]", fmt::join(engine_names(), ", ")))
+      ->delimiter(',');
+  add_quantities(certifying, "--delay", Kind::duration, grid.delays, "asked, one way");
+  add_quantities(certifying, "--rate", Kind::rate, grid.rates, "of the link; 0: none is measured");
+  certifying.add_option("--packets-per-second", grid.packets_a_second, "sent, one way at a time")
+      ->delimiter(',')
+      ->capture_default_str();
+  certifying.add_option("--size", grid.size, "bytes of a datagram")->capture_default_str();
+  add_duration(
+      certifying, "--duration", [&](Nanoseconds value) { grid.duration = value; },
+      "for which datagrams are sent, each way of each point [1s]");
+  certifying.add_option("--rounds", certify_options.rounds, "measures all of it so many times")->capture_default_str();
+  certifying
+      .add_option("--out", certify_options.out,
+                  "the certificate: `longhaul run --certificate FILE` leaves out the cells that lie outside of it, "
+                  "`longhaul certify FILE --plot` draws it")
+      ->type_name("FILE");
+  add_json(certifying);
+
   std::string trace;
   Nanoseconds step = kTraceStep;
   auto& scheduling = *app.add_subcommand(
@@ -165,12 +220,14 @@ int run(int argc, char** argv) {
   if (const auto code = parse_command_line(app, argc, argv)) return *code;
   apply_options.socket = socket;
   apply_options.json = json;
+  certify_options.json = json;
 
   Result<ExitCode> result = ExitCode::ok;
   if (serving.parsed()) result = serve(serve_options);
   if (guarding.parsed()) result = guard(serve_options);
   if (applying.parsed()) result = apply(apply_options);
   if (showing.parsed()) result = show(socket, json, watch);
+  if (certifying.parsed()) result = certify(certify_options);
   if (listing.parsed()) result = list_profiles(json);
   if (scheduling.parsed()) result = print_schedule(trace, step);
   if (clearing.parsed()) result = clear(socket, force, json);

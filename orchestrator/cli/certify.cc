@@ -5,32 +5,48 @@
 #include "common/printable.hh"
 #include "common/replace_file.hh"
 #include "orchestrator/cli/commands.hh"
+#include "orchestrator/cli/inventory.hh"
 #include "results/analyses/certificate/certificate.hh"
 
 namespace longhaul::orchestrator {
 namespace {
 
 struct Options {
-  std::string directory;
+  std::string source;
   std::string out;
   std::string plot;
   bool json = false;
 };
 
-int certify(const Options& options) {
+// A run directory's, or one that is there already.
+Result<Certificate> certificate_of(const std::string& source) {
+  const auto named = [&](const Error& error) {
+    return tl::unexpected(Error{fmt::format("{}: {}", source, error.message), error.exit_code});
+  };
+  if (std::filesystem::is_regular_file(source)) {
+    const auto text = read_file(source);
+    if (!text) return tl::unexpected(text.error());
+    auto read = certificate_from_json(*text);
+    if (!read) return named(read.error());
+    return read;
+  }
   const auto vocabulary = results_vocabulary();
-  const auto summary = results::summarise_directory(options.directory, vocabulary);
-  if (!summary) return report_error(summary.error(), options.json);
-  const auto certificate = results::certify(*summary, vocabulary);
-  if (!certificate)
-    return report_error({.message = fmt::format("{}: {}", options.directory, certificate.error().message)},
-                        options.json);
-  using File = std::pair<const std::string&, std::string (*)(const results::Certificate&)>;
-  for (const auto& [file, write] : {File{options.out, results::to_json}, File{options.plot, results::to_svg}})
+  const auto summary = results::summarise_directory(source, vocabulary);
+  if (!summary) return tl::unexpected(summary.error());
+  auto made = results::certify(*summary, vocabulary);
+  if (!made) return named(made.error());
+  return made;
+}
+
+int certify(const Options& options) {
+  const auto certificate = certificate_of(options.source);
+  if (!certificate) return report_error(certificate.error(), options.json);
+  using File = std::pair<const std::string&, std::string (*)(const Certificate&)>;
+  for (const auto& [file, write] : {File{options.out, to_json}, File{options.plot, results::to_svg}})
     if (!file.empty())
       if (auto written = replace_file(file, write(*certificate)); !written)
         return report_error(written.error(), options.json);
-  fmt::print("{}", options.json ? results::to_json(*certificate) : printable_document(results::to_text(*certificate)));
+  fmt::print("{}", options.json ? to_json(*certificate) : printable_document(to_text(*certificate)));
   return 0;
 }
 
@@ -40,7 +56,10 @@ void add_certify(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
       "certify", "what degen's engines kept on a testbed: error by delay, rates, packets a second; as a certificate");
-  command->add_option("DIR", options->directory, "a run directory with cells of the workload packets")->required();
+  command
+      ->add_option("DIR", options->source,
+                   "a run directory with cells of the workload packets, or a certificate (of degen certify)")
+      ->required();
   command
       ->add_option("--out", options->out,
                    "the certificate: `longhaul run --certificate FILE` leaves out the cells that lie outside of it")
@@ -50,6 +69,7 @@ void add_certify(CLI::App& app, int& exit_code) {
   command->footer(
       "Examples:\n  longhaul run campaigns/certify.yaml --lab --out out/certify\n"
       "  longhaul certify out/certify --out certificate.json --plot certificate.svg\n"
+      "  degen certify --out router.json && longhaul certify router.json --plot router.svg\n"
       "  longhaul run campaigns/quick.yaml --lab --certificate certificate.json --out out/quick");
   command->callback([options, &exit_code] { exit_code = certify(*options); });
 }

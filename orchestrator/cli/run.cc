@@ -10,6 +10,7 @@
 
 #include "common/version.hh"
 #include "lab/plan/inventory.hh"
+#include "model/certificate.hh"
 #include "orchestrator/cli/campaign_run.hh"
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/directory.hh"
@@ -22,7 +23,6 @@
 #include "orchestrator/run/agents.hh"
 #include "orchestrator/run/drive.hh"
 #include "orchestrator/run/links.hh"
-#include "results/analyses/certificate/certificate.hh"
 #include "results/report/report.hh"
 
 namespace longhaul::orchestrator {
@@ -201,19 +201,19 @@ Result<void> set_clock(RunOptions& options, RunPlan& plan, const std::optional<R
   return {};
 }
 
-Result<std::optional<results::Certificate>> read_certificate(const std::string& file) {
-  if (file.empty()) return std::optional<results::Certificate>{};
+Result<std::optional<Certificate>> read_certificate(const std::string& file) {
+  if (file.empty()) return std::optional<Certificate>{};
   const auto text = read_file(file);
   if (!text) return tl::unexpected(text.error());
-  auto certificate = results::certificate_from_json(*text);
+  auto certificate = certificate_from_json(*text);
   if (!certificate) return refuse("{}: {}", file, certificate.error().message);
   return std::optional{std::move(*certificate)};
 }
 
 // Cells that lie outside of the certificate are unsupported, and say why.
-void leave_out(RunPlan& plan, const results::Certificate& certificate) {
+void leave_out(RunPlan& plan, const Certificate& certificate) {
   for (auto& cell : plan.cells)
-    if (!cell.local && cell.unsupported.empty()) cell.unsupported = results::outside(certificate, cell.cell.parameters);
+    if (!cell.local && cell.unsupported.empty()) cell.unsupported = outside(certificate, cell.cell.parameters);
 }
 
 int run(RunOptions options) {

@@ -1,75 +1,15 @@
-// What degen's engines did to packets on one testbed, measured by a campaign: between which delays and rates, and up to
-// how many packets a second, each of them kept what was asked of it; and whether a cell lies inside of that. Pure.
+// The certificate of what degen's engines did in a campaign. Pure.
 #pragma once
 
-#include <boost/describe.hpp>
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
+#include "model/certificate.hh"
 #include "results/summary/summary.hh"
 
 namespace longhaul::results {
 
-/// One cell of the workload `packets`, of which only delay, rate and queue were asked. Times in ns, both ways together:
-/// the worse counts.
-struct CertifiedPoint {
-  std::int64_t delay = 0;  ///< asked, one way; the longer
-  std::int64_t rate = 0;   ///< asked, bit/s; the lower. 0: unlimited
-  std::int64_t packets_a_second = 0;
-  std::int64_t size = 0;  ///< bytes of a datagram
-  int runs = 0;           ///< usable
-  /// |achieved - asked| of the runs' medians: their median, and the largest. Absent where no run measured it.
-  std::optional<double> error;
-  std::optional<double> largest_error;
-  std::optional<double> p99;        ///< of the delay, beyond what was asked
-  std::optional<double> variation;  ///< p99 of what a packet was later than the fastest one
-  std::optional<double> stretch;    ///< of a burst: 1 is as it was sent
-  double loss = 0;                  ///< shares of the packets; the largest of the runs
-  double duplicates = 0;
-  double reordered = 0;
-  std::string broken;  ///< why it was not kept; empty: it was
-};
-BOOST_DESCRIBE_STRUCT(CertifiedPoint, (),
-                      (delay, rate, packets_a_second, size, runs, error, largest_error, p99, variation, stretch, loss,
-                       duplicates, reordered, broken))
-
-/// What was kept, by the points.
-struct CertifiedRange {
-  std::int64_t least_delay = 0, most_delay = 0;  ///< ns; 0: none
-  std::int64_t least_rate = 0, most_rate = 0;    ///< bit/s; 0: none
-  /// The most at which nothing was lost, reordered or doubled, and below which neither; 0: none.
-  std::int64_t packets_a_second = 0;
-};
-
-struct Certificate {
-  int schema = 1;
-  std::string campaign;
-  std::string version;                                         ///< of longhaul
-  std::string clock;                                           ///< host or virtual
-  bool emulated = false;                                       ///< a processor that QEMU emulates
-  std::int64_t measured = 0;                                   ///< CLOCK_REALTIME ns at the campaign's end
-  std::map<std::string, std::string> kernels;                  ///< by node
-  std::map<std::string, std::vector<CertifiedPoint>> engines;  ///< and "none": the router by itself
-};
-BOOST_DESCRIBE_STRUCT(Certificate, (), (schema, campaign, version, clock, emulated, measured, kernels, engines))
-
-/// Refuses a campaign without such cells.
+/// Of the cells of the workload `packets`. Refuses a campaign without such cells.
 Result<Certificate> certify(const Summary& summary, const Vocabulary& vocabulary);
-
-CertifiedRange range_of(const std::vector<CertifiedPoint>& points);
-
-/// Why a cell of these parameters (complete) lies outside; empty: it lies inside, or asks nothing of degen.
-std::string outside(const Certificate& certificate, const Parameters& parameters);
-
-/// The document, with a digest of itself: certificate_from_json() refuses one that was changed.
-std::string to_json(const Certificate& certificate);
-Result<Certificate> certificate_from_json(std::string_view text);
-
-/// Tables for the terminal.
-std::string to_text(const Certificate& certificate);
 
 /// The error over the delay, a line for each engine, of the packet rate and size that have the most delays: SVG.
 std::string to_svg(const Certificate& certificate);

@@ -11,6 +11,7 @@
 
 #include "common/error.hh"
 #include "observe/clock.hh"
+#include "workloads/suite/packets/spec.hh"
 
 namespace longhaul::workloads::packets {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/fd.hh"
-#include "workloads/suite/packets/arrivals.hh"
+#include "model/arrivals.hh"
 #include "workloads/transport/address.hh"
 
 namespace longhaul::workloads::packets {

@@ -1,6 +1,5 @@
 #include "workloads/suite/packets/spec.hh"
 
-#include "workloads/suite/packets/arrivals.hh"
 #include "workloads/suite/parameters.hh"
 
 namespace longhaul::workloads::packets {

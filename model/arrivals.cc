@@ -1,4 +1,4 @@
-#include "workloads/suite/packets/arrivals.hh"
+#include "model/arrivals.hh"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 
 #include "common/median.hh"
 
-namespace longhaul::workloads::packets {
+namespace longhaul {
 namespace {
 
 std::vector<DatagramArrival> first_copies(std::span<const DatagramArrival> arrivals) {
@@ -75,8 +75,8 @@ std::optional<double> median_stretch(const std::vector<DatagramArrival>& arrival
 
 }  // namespace
 
-Findings assess(std::span<const DatagramArrival> arrivals, std::size_t burst) {
-  Findings findings;
+ArrivalFindings assess(std::span<const DatagramArrival> arrivals, std::size_t burst) {
+  ArrivalFindings findings;
   const auto first = first_copies(arrivals);
   findings.came = first.size();
   findings.duplicates = arrivals.size() - first.size();
@@ -89,8 +89,9 @@ Findings assess(std::span<const DatagramArrival> arrivals, std::size_t burst) {
   std::sort(delays.begin(), delays.end());
   for (const auto delay : delays) findings.variation.record(delay - delays.front());
   findings.spread = delays[delays.size() - 1 - delays.size() / 4] - delays[delays.size() / 4];
+  findings.delays = std::move(delays);
   if (burst > 1) findings.stretch = median_stretch(first, burst);
   return findings;
 }
 
-}  // namespace longhaul::workloads::packets
+}  // namespace longhaul
