@@ -43,14 +43,14 @@ struct ApplyOptions {
 };
 
 struct CertifyOptions {
-  CertifyGrid grid{.engines = {},  // all
-                   .delays = {std::chrono::microseconds{100}, std::chrono::milliseconds{1}, std::chrono::milliseconds{5},
-                              std::chrono::milliseconds{20}, std::chrono::milliseconds{100},
-                              std::chrono::milliseconds{500}},
-                   .rates = {BitRate{10'000'000}, BitRate{100'000'000}, BitRate{1'000'000'000}},
-                   .packets_a_second = {1000, 10'000, 50'000},
-                   .size = 64,
-                   .duration = std::chrono::seconds{1}};
+  CertifyGrid grid{
+      .engines = {},  // all
+      .delays = {std::chrono::microseconds{100}, std::chrono::milliseconds{1}, std::chrono::milliseconds{5},
+                 std::chrono::milliseconds{20}, std::chrono::milliseconds{100}, std::chrono::milliseconds{500}},
+      .rates = {BitRate{10'000'000}, BitRate{100'000'000}, BitRate{1'000'000'000}},
+      .packets_a_second = {1000, 10'000, 50'000},
+      .size = 64,
+      .duration = std::chrono::seconds{1}};
   int rounds = 1;
   std::string out;  ///< empty: the certificate is only printed
   bool json = false;

@@ -45,7 +45,9 @@ int show_plan(const RunPlan& plan, bool as_json) {
       fmt::print("{}  {}{}\n", cell.id, describe(plan.campaign, cell),
                  cell.unsupported.empty() ? "" : "  unsupported: " + cell.unsupported);
     fmt::print(
-        "{}: {} cells, {} runs{}, about {}\n", plan.campaign.name, plan.cells.size(), runs.size(),
+        "{}: {} cells, {} runs{}, about {} by the testbed's clock (emulated processors need 2 to 30 times that for "
+        "it)\n",
+        plan.campaign.name, plan.cells.size(), runs.size(),
         plan.campaign.repeat.precision ? fmt::format(" at least (at most {} a cell)", plan.campaign.repeat.max) : "",
         format_span(time));
     return 0;

@@ -41,7 +41,7 @@ class TextSink : public Sink {
   void handle(const CampaignStarted& e) {
     auto text = fmt::format("{}: {} cells, {} runs", e.name, e.cells, e.runs);
     if (e.finished > 0) text += fmt::format(" to go ({} are finished)", e.finished);
-    line(text + fmt::format(", about {}", format_span(e.estimate)));
+    line(text + fmt::format(", about {} by the testbed's clock", format_span(e.estimate)));
   }
 
   void handle(const BlockStarted& e) {
