@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "common/well_known.hh"
 #include "degen/impairment/words.hh"
 
 namespace longhaul::degen {
@@ -49,7 +50,42 @@ Result<Fault> parse_fault(std::string_view text) {
   return fault;
 }
 
+constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17, kIcmp6 = 58;  // IANA, Protocol Numbers
+using Protocol = std::pair<std::string_view, std::uint8_t>;
+constexpr std::array<Protocol, 3> kProtocols{Protocol{"tcp", kTcp}, Protocol{"udp", kUdp}, Protocol{"icmp", kIcmp}};
+
+Result<Flow> parse_flow(std::string_view text) {
+  const auto whole = text;
+  const auto name = take_word(text);
+  const auto* protocol =
+      std::find_if(kProtocols.begin(), kProtocols.end(), [&](const Protocol& one) { return one.first == name; });
+  if (protocol == kProtocols.end())
+    return refuse("'{}:': expected whose packets are numbered: tcp, udp or icmp, and a port, such as 'udp 4791:'",
+                  whole);
+  Flow flow{.protocol = protocol->second};
+  if (text.empty()) return flow;
+  const auto port = take_word(text);
+  const auto [at, error] = std::from_chars(port.data(), port.data() + port.size(), flow.port);
+  if (error != std::errc{} || at != port.data() + port.size() || flow.port == 0 || !text.empty())
+    return refuse("'{}:': expected one port from 1 to 65535 behind {}, that of either end", whole, name);
+  if (flow.protocol == kIcmp) return refuse("'{}:': icmp has no ports", whole);
+  return flow;
+}
+
 }  // namespace
+
+bool Flow::matches(const FlowKey& key) const {
+  if (protocol != 0 && key.protocol != protocol && !(protocol == kIcmp && key.protocol == kIcmp6)) return false;
+  return port == 0 || key.from == port || key.to == port;
+}
+
+bool is_probe(const FlowKey& key) {
+  return key.protocol == kUdp && (key.from == kProbePort || key.to == kProbePort);
+}
+
+bool Faults::numbers(const FlowKey& key) const {
+  return numbered && flow.matches(key) && !is_probe(key);
+}
 
 const Fault* Faults::of(std::uint32_t number) const {
   const auto it = std::find_if(list.begin(), list.end(), [&](const Fault& fault) { return fault.hits(number); });
@@ -60,6 +96,12 @@ Result<Faults> parse_faults(std::string_view text) {
   text = trim(text);
   if (text == "none") return Faults{};
   Faults faults{.numbered = true, .list = {}};
+  if (const auto colon = text.find(':'); colon != std::string_view::npos) {
+    auto flow = parse_flow(trim(text.substr(0, colon)));
+    if (!flow) return tl::unexpected(flow.error());
+    faults.flow = *flow;
+    text = trim(text.substr(colon + 1));
+  }
   if (text == "count") return faults;
   for (;;) {
     const auto comma = text.find(',');
@@ -80,7 +122,13 @@ Result<Faults> parse_faults(std::string_view text) {
 
 std::string to_text(const Faults& faults) {
   if (faults.none()) return "none";
-  if (faults.list.empty()) return "count";
+  std::string whose;
+  if (!faults.flow.any()) {
+    const auto* protocol = std::find_if(kProtocols.begin(), kProtocols.end(),
+                                        [&](const Protocol& one) { return one.second == faults.flow.protocol; });
+    whose = fmt::format("{}{}: ", protocol->first, faults.flow.port == 0 ? "" : fmt::format(" {}", faults.flow.port));
+  }
+  if (faults.list.empty()) return whose + "count";
   std::string text;
   for (const auto& fault : faults.list) {
     const auto* word =
@@ -90,7 +138,7 @@ std::string to_text(const Faults& faults) {
     if (fault.kind == Fault::Kind::delay)
       text += fmt::format(" by {}", format_quantity(Kind::duration, fault.by.count()));
   }
-  return text;
+  return whose + text;
 }
 
 }  // namespace longhaul::degen

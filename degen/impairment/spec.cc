@@ -116,11 +116,10 @@ std::vector<ParameterSpec> forward_axes() {
       {.name = "faults",
        .kind = Kind::choice,
        .help = "of single packets by their number, such as 'drop 17, drop 20-22, duplicate 5, delay 9 by 3ms, swap "
-               "11'; count: they "
-               "are only counted",
+               "11'; count: they are only counted; of one flow's packets: 'udp 4791: drop 17', 'tcp: count'",
        .fallback = Value{"none"},
        .choices = {},
-       .punctuation = " ,",
+       .punctuation = " ,:",
        .check = [](const std::string& text) -> Result<void> {
          if (auto faults = parse_faults(text); !faults) return tl::unexpected(faults.error());
          return {};

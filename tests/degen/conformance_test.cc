@@ -255,7 +255,7 @@ TEST(Conformance, FaultsHitTheSamePackets) {
   for (auto direction : asked) {
     direction.faults = parse_faults("drop 3, drop 20-22, delay 30 by 3ms, delay 31 by 10s, drop 1900-5000").value();
     auto packets = arrivals(2000, 6056ns, 1514, true);
-    for (std::size_t i = 0; i < packets.size(); i += 10) packets[i].probe = true;
+    for (std::size_t i = 0; i < packets.size(); i += 10) packets[i].key = {.protocol = 17, .from = 40000, .to = 7473};
     const auto first = deciders()[0].decide(direction, 1, packets);
     const auto second = deciders()[1].decide(direction, 1, packets);
     const auto difference = std::mismatch(first.begin(), first.end(), second.begin());
@@ -266,6 +266,33 @@ TEST(Conformance, FaultsHitTheSamePackets) {
     if (direction.random() || direction.limited()) continue;
     for (const auto& [i, later] : {std::pair{20U, 0ns}, {32U, 0ns}, {33U, 3ms}, {34U, 10s}, {35U, 0ns}})
       EXPECT_EQ(first[i].held, direction.delay + later) << i;
+  }
+}
+
+// And where they are those of a flow: of its packets alone.
+TEST(Conformance, FaultsHitTheSamePacketsOfAFlow) {
+  const std::vector<FlowKey> mixed{{.protocol = 6, .from = 40000, .to = 5201},
+                                   {.protocol = 6, .from = 5201, .to = 40000},
+                                   {.protocol = 6, .from = 5202, .to = 40000},
+                                   {.protocol = 17, .from = 40000, .to = 5201},
+                                   {.protocol = 17, .from = 40000, .to = 7473},  // a probe
+                                   {.protocol = 17},                             // a later fragment
+                                   {.protocol = 1},
+                                   {.protocol = 58},
+                                   {}};
+  // How many of the nine have a number.
+  const std::vector<std::pair<std::string, std::size_t>> asked{
+      {"", 8}, {"tcp: ", 3}, {"tcp 5201: ", 2}, {"udp: ", 2}, {"udp 5201: ", 1}, {"icmp: ", 2}, {"udp 7: ", 0}};
+  for (const auto& [flow, numbered] : asked) {
+    SCOPED_TRACE(flow);
+    Direction direction{.delay = 5ms};
+    direction.faults = parse_faults(flow + "drop 1-100000").value();
+    auto packets = arrivals(static_cast<int>(mixed.size()), 6056ns);
+    for (std::size_t i = 0; i < packets.size(); ++i) packets[i].key = mixed[i];
+    const auto first = deciders()[0].decide(direction, 1, packets);
+    EXPECT_EQ(first, deciders()[1].decide(direction, 1, packets));
+    EXPECT_EQ(std::count_if(first.begin(), first.end(), [](const Outcome& one) { return !one.passed; }),
+              static_cast<std::ptrdiff_t>(numbered));
   }
 }
 

@@ -23,8 +23,7 @@ std::vector<Outcome> by_edt(const Direction& direction, std::uint32_t seed, cons
   for (const auto& arrival : packets) {
     const auto time = static_cast<std::uint64_t>((kStart + arrival.time).count());
     using Kind = EdtKernel::Kind;
-    const auto decision =
-        kernel.arrive(time, arrival.bytes, arrival.ecn_capable, arrival.probe ? Kind::probe : Kind::packet);
+    const auto decision = kernel.arrive(time, arrival.bytes, arrival.ecn_capable, Kind::packet, arrival.key);
     Outcome outcome{.passed = decision.fate == EDT_PASS, .flip = {}};
     if (outcome.passed) outcome.held = Nanoseconds{static_cast<std::int64_t>(decision.due - time)};
     outcome.marked = outcome.passed && decision.mark != 0;
@@ -73,7 +72,7 @@ std::vector<Outcome> by_nfqueue(const Direction& direction, std::uint32_t seed, 
                                           .time = time,
                                           .bytes = packets[i].bytes,
                                           .ecn_capable = packets[i].ecn_capable,
-                                          .probe = packets[i].probe},
+                                          .key = packets[i].key},
                                          verdicts);
     outcomes[i].marked = change.mark;
     outcomes[i].flip = change.flip;

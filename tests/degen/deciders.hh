@@ -16,7 +16,7 @@ struct Arrival {
   Nanoseconds time{0};
   std::uint32_t bytes = 1514;  // on the link
   bool ecn_capable = false;
-  bool probe = false;  // of degen's own
+  FlowKey key{};
 };
 
 /// One packet's end.

@@ -9,7 +9,7 @@ namespace longhaul::degen::test {
 
 class EdtKernel {
  public:
-  enum class Kind { packet, copy, probe };
+  enum class Kind { packet, copy };
 
   explicit EdtKernel(const EdtLink& link, std::uint64_t seed, Nanoseconds begin = {})
       : terms_(edt::terms_of(link, {}, seed, 0, begin)),
@@ -17,7 +17,8 @@ class EdtKernel {
         faults_(edt::faults_of(link)) {}
 
   /// `decision.twice`: its copy is to arrive, too, at the same time.
-  edt_decision arrive(std::uint64_t time, std::uint32_t bytes = 1514, bool ecn_capable = false, Kind kind = {}) {
+  edt_decision arrive(std::uint64_t time, std::uint32_t bytes = 1514, bool ecn_capable = false, Kind kind = {},
+                      const FlowKey& key = {}) {
     edt_packet packet{};
     packet.arrival = time;
     packet.bytes = bytes;
@@ -25,7 +26,7 @@ class EdtKernel {
     packet.copy = kind == Kind::copy ? 1U : 0U;
     if (terms_.delay_only) return edt_delayed(&terms_, &packet);
     edt_look_up(&terms_, moments_.data(), &packet);
-    if (terms_.numbered != 0 && kind == Kind::packet) {
+    if (terms_.numbered != 0 && kind == Kind::packet && edt_has_number(&terms_, key.protocol, key.from, key.to) != 0) {
       if (const auto place = edt_hit(faults_.data(), edt_number(&state_)); place != 0) {
         packet.harm = faults_[place - 1].harm;
         packet.later = faults_[place - 1].by;

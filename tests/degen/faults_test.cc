@@ -28,7 +28,9 @@ TEST(Faults, NoneCountsNothingAndCountTouchesNothing) {
   const auto counted = parse_faults("count").value();
   EXPECT_FALSE(counted.none());
   EXPECT_EQ(counted.of(1), nullptr);
-  for (const std::string text : {"none", "count", "drop 1"}) EXPECT_EQ(to_text(parse_faults(text).value()), text);
+  for (const std::string text :
+       {"none", "count", "drop 1", "udp 4791: drop 17, drop 20-22", "tcp: count", "icmp: delay 2 by 1ms"})
+    EXPECT_EQ(to_text(parse_faults(text).value()), text);
 }
 
 TEST(Faults, RefusesWhatCannotBeReadAndSaysWhat) {
@@ -44,6 +46,15 @@ TEST(Faults, RefusesWhatCannotBeReadAndSaysWhat) {
       {"delay 9", "expected how long, such as 'delay 9 by 3ms'"},
       {"delay 9 by 3", "'delay 9 by 3'"},
       {"delay 9 by 11s", "at most 10s"},
+      {"sctp: drop 5", "'sctp:': expected whose packets are numbered: tcp, udp or icmp"},
+      {": drop 5", "expected whose packets are numbered"},
+      {"udp x: drop 5", "expected one port from 1 to 65535 behind udp"},
+      {"udp 0: drop 5", "expected one port"},
+      {"udp 65536: drop 5", "expected one port"},
+      {"udp 1 2: drop 5", "expected one port"},
+      {"icmp 8: drop 5", "icmp has no ports"},
+      {"udp 5: none", "'none': expected drop"},
+      {"drop 5, udp: drop 6", "expected whose packets"},
       {"drop 5, delay 5 by 1ms", "packet 5 has two faults"},
       {"drop 3-9, swap 9", "packet 9 has two faults"}};
   for (const auto& [text, why] : some(wrong)) {

@@ -118,18 +118,30 @@ std::vector<std::byte> udp_packet(std::uint16_t from, std::uint16_t to, bool six
 
 TEST(QueueMessage, KnowsDegensProbes) {
   for (const bool six : {false, true}) {
-    EXPECT_TRUE(is_probe(udp_packet(40000, 7473, six)));
-    EXPECT_TRUE(is_probe(udp_packet(7473, 40000, six)));
-    EXPECT_FALSE(is_probe(udp_packet(40000, 4791, six)));
-    EXPECT_FALSE(is_probe(udp_packet(40000, 7473, six, 6)));
+    EXPECT_TRUE(is_probe(flow_of(udp_packet(40000, 7473, six))));
+    EXPECT_TRUE(is_probe(flow_of(udp_packet(7473, 40000, six))));
+    EXPECT_FALSE(is_probe(flow_of(udp_packet(40000, 4791, six))));
+    EXPECT_FALSE(is_probe(flow_of(udp_packet(40000, 7473, six, 6))));
     auto cut = udp_packet(40000, 7473, six);
     cut.resize(cut.size() - 1);
-    EXPECT_FALSE(is_probe(cut));
+    EXPECT_FALSE(is_probe(flow_of(cut)));
   }
   auto fragment = udp_packet(40000, 7473, false);
   fragment[7] = std::byte{1};
-  EXPECT_FALSE(is_probe(fragment));
-  EXPECT_FALSE(is_probe({}));
+  EXPECT_FALSE(is_probe(flow_of(fragment)));
+  EXPECT_EQ(flow_of(fragment).protocol, 17) << "of its flow's protocol, but of no port";
+  EXPECT_EQ(flow_of(fragment).to, 0);
+  EXPECT_FALSE(is_probe(flow_of({})));
+}
+
+TEST(QueueMessage, KnowsWhoseFlowAPacketIs) {
+  for (const bool six : {false, true}) {
+    const auto key = flow_of(udp_packet(40000, 5201, six, 6));
+    EXPECT_EQ(key.protocol, 6);
+    EXPECT_EQ(key.from, 40000);
+    EXPECT_EQ(key.to, 5201);
+    EXPECT_EQ(flow_of(udp_packet(40000, 5201, six, 1)).from, 0) << "ICMP has no ports";
+  }
 }
 
 }  // namespace

@@ -265,7 +265,8 @@ TEST(SchedulerFaults, ASwappedPacketThatNobodyFollowsLeavesInTheEnd) {
 TEST(SchedulerFaults, ProbesHaveNoNumber) {
   Scheduler scheduler{with_faults("drop 2, swap 3"), 1000, 1};
   auto arrivals = packets(6, 1ms);
-  arrivals[1].probe = arrivals[4].probe = true;  // so 3 is the second, 4 the third, 6 its follower
+  arrivals[1].key = arrivals[4].key = {.protocol = 17, .from = 40000, .to = 7473};
+  // So 3 is the second, 4 the third, 6 its follower
   std::vector<std::uint32_t> order;
   const auto released = run(scheduler, arrivals, &order);
   EXPECT_FALSE(released.contains(3));

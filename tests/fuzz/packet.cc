@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = fuzz::bytes_of(data, size);
   netlink(bytes);
   (void)degen::probe_in_packet(fuzz::text_of(data, size));
-  (void)degen::is_probe(bytes);
+  (void)degen::is_probe(degen::flow_of(bytes));
   std::vector<std::byte> packet(bytes.begin(), bytes.end());
   const bool capable = degen::ecn_capable(packet);
   if (!packet.empty()) degen::rewrite(packet, {.mark = capable, .flip = size});

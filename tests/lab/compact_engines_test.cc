@@ -78,6 +78,19 @@ TEST_F(Engines, FaultsHitTheSamePacketsInEither) {
     EXPECT_EQ(state.at("forward").at("packets").to_number<int>(), 64) << engine;
     clear();
   }
+  // Of a flow: its packets alone are counted, and hit. The flood is UDP; pings go meanwhile.
+  for (const std::string engine : {"edt", "nfqueue"}) {
+    hold("--engine " + engine + " --delay 20ms --faults 'icmp: drop 2' --faults-back 'udp: count'");
+    EXPECT_EQ(flood(64), "lost=0 reordered=0 lost_sum=0") << engine;
+    const auto pings = lab().on("client", "ping -c 3 -i 0.2 -W 2 -I $LONGHAUL_ADDR $LONGHAUL_PEER").out;
+    EXPECT_NE(pings.find("icmp_seq=1"), std::string::npos) << engine << ": " << pings;
+    EXPECT_EQ(pings.find("icmp_seq=2"), std::string::npos) << engine << ": " << pings;
+    EXPECT_NE(pings.find("icmp_seq=3"), std::string::npos) << engine << ": " << pings;
+    const auto state = boost::json::parse(lab().must("router", "degen show --json"));
+    EXPECT_EQ(state.at("forward").at("packets").to_number<int>(), 3) << engine;
+    EXPECT_EQ(state.at("back").at("packets").to_number<int>(), 0) << engine << ": pings are not UDP";
+    clear();
+  }
   const auto refused = lab().on("router", "degen apply --engine edt --faults 'swap 3' --for 1s");
   EXPECT_NE(refused.code, 0);
   EXPECT_NE(refused.err.find("use engine nfqueue"), std::string::npos) << refused.err;

@@ -18,6 +18,9 @@
 #define EDT_FASTEST 10000000000ULL  // bit/s of a link whose rate changes: products of 64 bits hold no more
 #define EDT_FIND_STEPS 14           // 2^14 > kMostChanges of degen/impairment/schedule.hh
 #define EDT_NEVER (1ULL << 62)
+#define EDT_ICMP 1  // IP's numbers of protocols
+#define EDT_UDP 17
+#define EDT_ICMP6 58
 #define EDT_MOST_FAULTS 64  // kMostFaults of degen/impairment/faults.hh
 #define EDT_HIT_STEPS 6     // 2^6 of them
 
@@ -47,6 +50,8 @@ struct edt_terms {
   __u64 room;                      // in place of patience where there are moments: work that may wait; 0: any
   __u32 numbered;                  // packets have numbers, by which faults hit them
   __u32 probe_port;                // of UDP; degen's probes have no number
+  __u32 of_protocol;               // IP's number of it: only such packets have numbers; 1 is ICMPv6, too. 0: all
+  __u32 of_port;                   // of either end: only such packets have numbers; 0: all
   __u32 origins;                   // of the next
   __u32 origin[EDT_MOST_ORIGINS];  // interfaces by which the packets came in, by index
   __s16 table[EDT_TABLE_SIZE];
@@ -167,6 +172,13 @@ DEGEN_INLINE const struct edt_moment* edt_find(const struct edt_terms* terms, ed
 // The next number. The caller sees to it that one packet takes it at a time.
 DEGEN_INLINE __u64 edt_number(struct edt_state* state) {
   return ++state->numbered;
+}
+
+// Whether a packet has a number. `from`, `to`: its ports, 0 where it has none.
+DEGEN_INLINE int edt_has_number(const struct edt_terms* t, __u32 protocol, __u32 from, __u32 to) {
+  if (protocol == EDT_UDP && (from == t->probe_port || to == t->probe_port)) return 0;
+  if (t->of_protocol && protocol != t->of_protocol && !(t->of_protocol == EDT_ICMP && protocol == EDT_ICMP6)) return 0;
+  return !t->of_port || from == t->of_port || to == t->of_port;
 }
 
 // Which fault hits the packet of this number, as edt_find() looks for it: its place and 1; 0: none. `faults`:

@@ -206,6 +206,8 @@ edt_terms terms_of(const EdtLink& link, std::span<const std::uint32_t> origins, 
   terms.duplicate = kernel_probability(direction.duplicate);
   terms.numbered = direction.faults.none() ? 0 : 1;
   terms.probe_port = kProbePort;
+  terms.of_protocol = direction.faults.flow.protocol;
+  terms.of_port = direction.faults.flow.port;
   terms.keep_order = overtaking(direction) ? 0 : 1;
   terms.delay_only = direction.jitter.count() == 0 && direction.rate.bits_per_second == 0 && !direction.loses() &&
                      direction.reorder.parts == 0 && direction.duplicate.parts == 0 && direction.faults.none() &&

@@ -120,20 +120,26 @@ __noinline __u64 done(__u64 work) {
   return t ? edt_done(t, &moments, work) : 0;
 }
 
-// As is_probe() of degen/engines/nfqueue/queue_message.cc.
-static __always_inline int is_probe(struct __sk_buff* skb, __u32 port) {
+// As flow_of() of degen/engines/nfqueue/queue_message.cc reads it.
+static __always_inline int has_number(struct __sk_buff* skb, const struct edt_terms* t) {
   __u8 head[10] = {0};
   __u8 ports[4] = {0};
+  __u32 protocol;
   __u32 length = 40;
-  if (bpf_skb_load_bytes_relative(skb, 0, head, sizeof head, BPF_HDR_START_NET) != 0) return 0;
+  if (bpf_skb_load_bytes_relative(skb, 0, head, sizeof head, BPF_HDR_START_NET) != 0) return edt_has_number(t, 0, 0, 0);
   if (head[0] >> 4 == 4) {
     length = (head[0] & 0xf) * 4;
-    if (head[9] != IPPROTO_UDP || (head[6] & 0x1f) != 0 || head[7] != 0) return 0;
-  } else if (head[0] >> 4 != 6 || head[6] != IPPROTO_UDP) {
-    return 0;
+    protocol = head[9];
+    if ((head[6] & 0x1f) != 0 || head[7] != 0) return edt_has_number(t, protocol, 0, 0);  // a later fragment
+  } else if (head[0] >> 4 == 6) {
+    protocol = head[6];
+  } else {
+    return edt_has_number(t, 0, 0, 0);
   }
-  if (bpf_skb_load_bytes_relative(skb, length, ports, sizeof ports, BPF_HDR_START_NET) != 0) return 0;
-  return ((__u32)ports[0] << 8 | ports[1]) == port || ((__u32)ports[2] << 8 | ports[3]) == port;
+  if ((protocol == IPPROTO_TCP || protocol == IPPROTO_UDP) &&
+      bpf_skb_load_bytes_relative(skb, length, ports, sizeof ports, BPF_HDR_START_NET) != 0)
+    return edt_has_number(t, protocol, 0, 0);
+  return edt_has_number(t, protocol, (__u32)ports[0] << 8 | ports[1], (__u32)ports[2] << 8 | ports[3]);
 }
 
 // Numbers a packet, and says which fault hits it: see edt_hit().
@@ -142,7 +148,7 @@ __noinline __u32 fault_of(struct __sk_buff* skb) {
   __u64 number;
   const struct edt_terms* t = bpf_map_lookup_elem(&terms, &first);
   struct edt_link* l = bpf_map_lookup_elem(&link, &first);
-  if (!t || !l || is_probe(skb, t->probe_port)) return 0;
+  if (!t || !l || !has_number(skb, t)) return 0;
   bpf_spin_lock(&l->lock);
   number = edt_number(&l->state);
   bpf_spin_unlock(&l->lock);

@@ -92,19 +92,21 @@ void append_verdict(std::vector<std::byte>& buffer, std::uint16_t queue, const V
   std::memcpy(buffer.data() + start + offsetof(nlmsghdr, nlmsg_len), &length, sizeof length);
 }
 
-bool is_probe(std::span<const std::byte> packet) {
+FlowKey flow_of(std::span<const std::byte> packet) {
   const auto byte = [&](std::size_t at) { return at < packet.size() ? std::to_integer<unsigned>(packet[at]) : 0U; };
   const auto version = byte(0) >> 4;
-  std::size_t header = 40;
-  if (version == 4) {
-    header = std::size_t{4} * (byte(0) & 0xf);
-    if (byte(9) != IPPROTO_UDP || ((byte(6) << 8 | byte(7)) & 0x1fff) != 0)
-      return false;  // a later fragment has no ports
-  } else if (version != 6 || byte(6) != IPPROTO_UDP) {
-    return false;
-  }
-  const auto port = [&](std::size_t at) { return byte(header + at) << 8 | byte(header + at + 1); };
-  return packet.size() >= header + 4 && (port(0) == kProbePort || port(2) == kProbePort);
+  if (version != 4 && version != 6) return {};
+  FlowKey key{.protocol = static_cast<std::uint8_t>(byte(version == 4 ? 9 : 6))};
+  const std::size_t header = version == 4 ? std::size_t{4} * (byte(0) & 0xf) : 40;
+  const bool later_fragment = version == 4 && ((byte(6) << 8 | byte(7)) & 0x1fff) != 0;
+  if ((key.protocol != IPPROTO_TCP && key.protocol != IPPROTO_UDP) || later_fragment || packet.size() < header + 4)
+    return key;
+  const auto port = [&](std::size_t at) {
+    return static_cast<std::uint16_t>(byte(header + at) << 8 | byte(header + at + 1));
+  };
+  key.from = port(0);
+  key.to = port(2);
+  return key;
 }
 
 constexpr std::uint64_t kTooLate = std::uint64_t{1} << 33;  // s since 1970
@@ -126,7 +128,7 @@ std::optional<QueuedPacket> parse_packet(const nlmsghdr& message) {
   if (attributes[NFQA_PAYLOAD] != nullptr)
     packet.copy = std::span{static_cast<const std::byte*>(mnl_attr_get_payload(attributes[NFQA_PAYLOAD])),
                             mnl_attr_get_payload_len(attributes[NFQA_PAYLOAD])};
-  packet.probe = is_probe(packet.copy);
+  packet.key = flow_of(packet.copy);
   nfqnl_msg_packet_timestamp stamp{};
   if (auto* attribute = attributes[NFQA_TIMESTAMP];
       attribute != nullptr && mnl_attr_get_payload_len(attribute) >= sizeof stamp) {

@@ -43,13 +43,13 @@ void append_verdict(std::vector<std::byte>& buffer, std::uint16_t queue, const V
 struct QueuedPacket {
   std::uint32_t id = 0;
   std::uint32_t bytes = 0;           ///< of the IP packet; 0 when the queue was bound without lengths
-  bool probe = false;                ///< one of degen's own; false when the queue was bound without headers
+  FlowKey key{};                     ///< of its flow; of none when the queue was bound without headers
   std::span<const std::byte> copy;   ///< as much of the IP packet as the queue was bound for; in the message
   std::optional<Nanoseconds> stamp;  ///< arrival, CLOCK_REALTIME, whole microseconds; empty: the kernel made none
 };
 
-/// True of an IPv4 or IPv6 packet of UDP from or to the probes' port, by its first bytes.
-bool is_probe(std::span<const std::byte> packet);
+/// By the first bytes of an IPv4 or IPv6 packet.
+FlowKey flow_of(std::span<const std::byte> packet);
 
 /// Empty when the message brings no packet.
 std::optional<QueuedPacket> parse_packet(const nlmsghdr& message);

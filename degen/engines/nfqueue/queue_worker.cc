@@ -229,7 +229,7 @@ void QueueWorker::loop() {
                                             .time = time,
                                             .bytes = packet.bytes + static_cast<std::uint32_t>(kLinkHeader),
                                             .ecn_capable = ecn_capable(packet.copy),
-                                            .probe = packet.probe},
+                                            .key = packet.key},
                                            verdicts);
       if (!change.any()) return;
       auto& bytes = changed[packet.id];

@@ -67,7 +67,8 @@ std::optional<Nanoseconds> Scheduler::off_link(const PacketArrival& arrival) con
 Rewrite Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& verdicts) {
   const auto packet = packets_++;
   const Fault* fault = nullptr;
-  if (!direction_.faults.none() && !arrival.probe) fault = direction_.faults.of(++numbered_);
+  const bool numbered = direction_.faults.numbers(arrival.key);
+  if (numbered) fault = direction_.faults.of(++numbered_);
   const auto* const moment = timeline_ ? &timeline_->at(arrival.time) : nullptr;
   const bool hit = lose(packet, moment != nullptr ? kernel_probability(moment->loss) : loss_);
   Rewrite change{.mark = hit && direction_.ecn && arrival.ecn_capable, .flip = {}};
@@ -105,8 +106,8 @@ Rewrite Scheduler::arrive(const PacketArrival& arrival, std::vector<Verdict>& ve
   if (fault != nullptr && fault->kind == Fault::Kind::delay) waiting.due += fault->by;
   const bool waits = fault != nullptr && fault->kind == Fault::Kind::swap;
   if (!waits) heap_.push(waiting);
-  // A probe is nobody's follower.
-  if (swapped_ && !arrival.probe) {
+  // Who has no number is nobody's follower.
+  if (swapped_ && numbered) {
     heap_.push({.due = std::max(waiting.due, swapped_->due - kSwapPatience),
                 .turn = turn_++,
                 .id = swapped_->id,

@@ -24,7 +24,7 @@ struct PacketArrival {
   Nanoseconds time{0};       ///< when it arrived at the router, on the clock of release()
   std::uint32_t bytes = 0;   ///< on the link; matters with a rate only
   bool ecn_capable = false;  ///< its sender knows marks; matters with losses only
-  bool probe = false;        ///< of degen's own: it has no number, and no fault of single packets
+  FlowKey key{};             ///< says whether faults of single packets may hit it
 };
 
 enum class VerdictKind {
