@@ -213,7 +213,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    longhaul::log_to_stderr("longhaul-agent");
+    longhaul::log_to_stderr("longhaul-agent", longhaul::LogLine::is_dropped);
     return longhaul::agents::run(argc, argv);
   } catch (const std::exception& error) {
     fmt::print(stderr, "longhaul-agent: {}\n", error.what());

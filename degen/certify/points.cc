@@ -59,11 +59,17 @@ std::string fault_of(const CertifiedPoint& point, double slowest) {
 
 }  // namespace
 
+std::vector<std::string> certifiable() {
+  auto engines = engine_names();
+  engines.emplace_back(kRawNetem);
+  return engines;
+}
+
 Result<std::vector<CertifyPoint>> points_of(const CertifyGrid& grid) {
   if (grid.size < kLeastPayload || grid.size > kMostPayload)
     return refuse("--size {}: a datagram has {} to {} bytes", grid.size, kLeastPayload, kMostPayload);
   if (grid.duration.count() <= 0) return refuse("--duration: how long datagrams are sent; more than 0");
-  const auto known = engine_names();
+  const auto known = certifiable();
   for (const auto& engine : grid.engines)
     if (std::find(known.begin(), known.end(), engine) == known.end())
       return refuse("--engine {}: there are {}", engine, fmt::join(known, ", "));
@@ -95,6 +101,15 @@ Parameters parameters_of(const CertifyPoint& point) {
   if (point.delay.count() > 0) parameters["delay"] = Value{point.delay.count()};
   if (point.rate.bits_per_second > 0) parameters["rate"] = Value{point.rate.bits_per_second};
   return parameters;
+}
+
+std::vector<std::string> raw_netem(const CertifyPoint& point, const std::string& interface) {
+  std::vector<std::string> words{"tc", "qdisc", "replace", "dev", interface, "root", "netem"};
+  if (point.delay.count() > 0)
+    words.insert(words.end(), {"delay", fmt::format("{}us", static_cast<double>(point.delay.count()) / 1e3)});
+  if (point.rate.bits_per_second > 0)
+    words.insert(words.end(), {"rate", fmt::format("{}bit", point.rate.bits_per_second)});
+  return words;
 }
 
 Nanoseconds duration_of(const CertifyPoint& point) {

@@ -15,6 +15,13 @@
 
 namespace longhaul::degen {
 
+/// `tc qdisc ... netem` as it is typed by hand, with its own limit of 1000 packets: what degen's engines are to be
+/// better than. No campaign can ask for it.
+inline constexpr const char* kRawNetem = "tc-netem";
+
+/// degen's engines, and kRawNetem.
+std::vector<std::string> certifiable();
+
 /// How datagrams are sent, one way.
 struct Pace {
   std::int64_t size = 64;  ///< bytes of a datagram behind its UDP header
@@ -53,6 +60,9 @@ inline constexpr Nanoseconds kRatesDelay = std::chrono::milliseconds{5};
 
 /// As `degen apply` takes it.
 Parameters parameters_of(const CertifyPoint& point);
+
+/// What tc is told of one interface of a router where kRawNetem is meant.
+std::vector<std::string> raw_netem(const CertifyPoint& point, const std::string& interface);
 
 /// How long a point takes.
 Nanoseconds duration_of(const CertifyPoint& point);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 
+#include "common/child.hh"
 #include "common/error.hh"
 #include "common/median.hh"
 #include "common/printable.hh"
@@ -82,7 +83,11 @@ class Measurement {
   /// An error is a lost service.
   Result<void> measure(const CertifyPoint& point, Measured& measured) {
     const bool impaired = point.engine != kNoEngine;
-    if (impaired) {
+    const bool raw = point.engine == kRawNetem;
+    if (raw) {
+      measured.refusal = tc(point);
+      if (!measured.refusal.empty()) return {};
+    } else if (impaired) {
       const auto reply = ask({.kind = RequestKind::apply,
                               .engine = point.engine,
                               .parameters = parameters_of(point),
@@ -106,13 +111,25 @@ class Measurement {
       measured.refusal = fmt::format("not measured: {}", error.what());
     }
     if (lost_) return tl::unexpected(*lost_);
-    if (!impaired) return {};
+    if (raw)
+      for (const auto* interface : {PrivateNetwork::kClientSide, PrivateNetwork::kServerSide})
+        static_cast<void>(run_command({"tc", "qdisc", "del", "dev", interface, "root"}));
+    if (!impaired || raw) return {};
     const auto cleared = ask({.kind = RequestKind::clear});
     if (!cleared) return tl::unexpected(cleared.error());
     return {};
   }
 
  private:
+  // Why not; empty: it is done.
+  static std::string tc(const CertifyPoint& point) {
+    for (const auto* interface : {PrivateNetwork::kClientSide, PrivateNetwork::kServerSide}) {
+      std::string complaints;
+      if (!run_command(raw_netem(point, interface), &complaints).exit.ok()) return "tc: " + complaints;
+    }
+    return {};
+  }
+
   Result<Reply> ask(const Request& request) { return client_.request(request); }
 
   // Renews the lease, and looks for Ctrl-C.
@@ -135,7 +152,7 @@ class Measurement {
 
 Result<ExitCode> certify(const CertifyOptions& options) {
   auto grid = options.grid;
-  if (grid.engines.empty()) grid.engines = engine_names();
+  if (grid.engines.empty()) grid.engines = certifiable();
   if (options.rounds < 1) return refuse("--rounds {}: at least 1", options.rounds);
   const auto points = points_of(grid);
   if (!points) return tl::unexpected(points.error());

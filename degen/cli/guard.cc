@@ -35,6 +35,7 @@ void wait_for_its_end(int service) {
 Result<ExitCode> guard(const ServeOptions& options) {
   // What ends a service (a terminal's Ctrl-C, its supervisor) must not end who clears up behind it.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
+  log_to_stderr("degen", LogLine::is_dropped);
   const OwnFd beats{GuardFds::kBeats};
   const OwnFd service{GuardFds::kService};
   const auto directory = RunDirectory::inherit(options.run_directory, OwnFd{GuardFds::kLock});

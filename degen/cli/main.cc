@@ -182,7 +182,10 @@ int run(int argc, char** argv) {
       "certify",
       "measure what the engines keep on this machine: error by delay, packet rate and link rate. As root, in network "
       "namespaces of its own: no interface of yours is touched, none of yours is measured");
-  certifying.add_option("--engine", grid.engines, fmt::format("{} [all]", fmt::join(engine_names(), ", ")))
+  certifying
+      .add_option(
+          "--engine", grid.engines,
+          fmt::format("{} [all]; {} is netem as typed by hand, to compare", fmt::join(certifiable(), ", "), kRawNetem))
       ->delimiter(',');
   add_quantities(certifying, "--delay", Kind::duration, grid.delays, "asked, one way");
   add_quantities(certifying, "--rate", Kind::rate, grid.rates, "of the link; 0: none is measured");

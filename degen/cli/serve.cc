@@ -118,6 +118,7 @@ Result<ExitCode> serve(const ServeOptions& options) {
   if (auto ok = check_names(options); !ok) return tl::unexpected(ok.error());
   const auto socket = socket_options(options);
   if (!socket) return tl::unexpected(socket.error());
+  log_to_stderr("degen", LogLine::is_dropped);
   const auto stop = signal_descriptor({SIGINT, SIGTERM, SIGHUP});
   const auto directory = RunDirectory::open(options.run_directory, kPatience);
   if (!directory) return tl::unexpected(directory.error());

@@ -114,9 +114,13 @@ Result<std::vector<InjectionOutcome>> outcomes_of(const Options& options, const 
                     by_words.emplace(key(run), std::move(*outcome));
                     return std::nullopt;
                   });
-  if (!made) return tl::unexpected(made.error());
+  // After Ctrl-C what was found until then is told.
+  if (!made && !interrupted()) return tl::unexpected(made.error());
   std::vector<InjectionOutcome> outcomes;
-  for (const auto& run : runs) outcomes.push_back(by_words.at(key(run)));
+  for (const auto& run : runs)
+    if (const auto found = by_words.find(key(run)); found != by_words.end()) outcomes.push_back(found->second);
+  if (interrupted())
+    sink.on(WarningEvent{fmt::format("interrupted: {} of {} faults were tried", outcomes.size(), runs.size())});
   return outcomes;
 }
 
@@ -135,6 +139,7 @@ int inject(const Options& options) {
   if (!outcomes) return report_error(outcomes.error(), run.as_json);
   fmt::print("{}", run.as_json ? results::to_json(*outcomes) + "\n"
                                : printable_document(results::to_text(*outcomes, options.markdown)));
+  if (interrupted()) return static_cast<int>(ExitCode::interrupted);
   const bool wrong = std::ranges::any_of(*outcomes, [](const auto& outcome) { return !outcome.wrong.empty(); });
   return wrong ? static_cast<int>(ExitCode::incomplete) : 0;
 }

@@ -4,8 +4,6 @@
 
 #include <string>
 
-#include "common/log.hh"
-
 namespace longhaul {
 namespace {
 
@@ -40,15 +38,6 @@ TEST(Printable, AForgedLineIsSeenToBePartOfAnother) {
 
 TEST(Printable, ATableOfOursKeepsItsLines) {
   EXPECT_EQ(printable_document("cell  median\na\x1b[2J  3\n"), "cell  median\na\\x1b[2J  3\n");
-}
-
-TEST(Log, LinesCarryNothingThatATerminalObeys) {
-  ::testing::internal::CaptureStderr();
-  log_to_stderr("test-program");
-  log::warn("node {}: {}", "a", "\x1b[2J\nsecond");
-  spdlog::default_logger()->flush();
-  const auto line = ::testing::internal::GetCapturedStderr();
-  EXPECT_NE(line.find("test-program: warning: node a: \\x1b[2J\n    second\n"), std::string::npos) << line;
 }
 
 }  // namespace

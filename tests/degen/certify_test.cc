@@ -56,6 +56,15 @@ TEST(CertifyPoints, RefuseWhatCannotBeMeasured) {
   EXPECT_THAT(why([](auto& grid) { grid.delays = {100h}; }), HasSubstr("delay"));
 }
 
+TEST(CertifyPoints, TypeNetemAsByHand) {
+  const CertifyPoint point{.engine = kRawNetem, .delay = 100us, .rate = BitRate{10'000'000}};
+  EXPECT_THAT(raw_netem(point, "eth0"), testing::ElementsAre("tc", "qdisc", "replace", "dev", "eth0", "root", "netem",
+                                                             "delay", "100us", "rate", "10000000bit"));
+  auto grid = small();
+  grid.engines = certifiable();
+  EXPECT_EQ(points_of(grid).value()[4].engine, "tc-netem");
+}
+
 TEST(CertifyPoints, KnowWhenAPacketShouldLeave) {
   const std::vector<std::int64_t> arrivals{0, 10, 20, 1'000'000};
   EXPECT_THAT(due(arrivals, 1514, {}, 1ms), testing::ElementsAre(1'000'000, 1'000'010, 1'000'020, 2'000'000));

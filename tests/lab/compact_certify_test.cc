@@ -32,7 +32,7 @@ TEST_F(CompactCertify, SaysWhatTheEnginesKeepOnThisMachine) {
   EXPECT_EQ(certificate.at("clock").as_string(), "host");
   EXPECT_TRUE(certificate.at("emulated").as_bool());
   const auto& engines = certificate.at("engines").as_object();
-  ASSERT_EQ(engines.size(), 4U) << "three engines, and the router by itself";
+  ASSERT_EQ(engines.size(), 5U) << "three engines, tc's netem, and the router by itself";
   for (const auto& [engine, points] : engines) {
     if (engine == "none") continue;
     ASSERT_EQ(points.as_array().size(), 2U) << engine;

@@ -2,6 +2,10 @@
 // in docs/reliability.md.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
+#include <thread>
+
 #include "tests/lab/lab_fixture.hh"
 
 namespace longhaul::testing {
@@ -56,6 +60,25 @@ TEST(Inject, EveryFaultEndsInARunThatCountsOrInAFailureThatSaysWhy) {
     const std::string said = messages.empty() ? "" : std::string{messages.front().as_string()};
     EXPECT_NE(said.find(kCases[i].says), std::string::npos) << text;
   }
+}
+
+TEST(Inject, WhatWasFoundIsToldWhenItIsInterrupted) {
+  const TemporaryDirectory directory;
+  const auto campaign = directory.path() / "one.yaml", log = directory.path() / "log";
+  write_file(campaign, kCampaign);
+  auto process = start_longhaul({"inject", campaign, "--fault", "kill"}, log);
+  // Of each that is tried it says one line, with its number.
+  for (int i = 0; i < 2400 && read_file(log).find("\n2/") == std::string::npos && process.running(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    static_cast<void>(process.poll());
+  }
+  process.send_signal(SIGINT);
+  const auto ended = process.wait(std::chrono::seconds{20});
+  ASSERT_TRUE(ended);
+  const auto said = read_file(log);
+  EXPECT_EQ(ended->code, 130) << said;
+  EXPECT_NE(said.find("faults were tried"), std::string::npos) << said;
+  EXPECT_NE(said.find("had nothing to hit. What counts"), std::string::npos) << "the table of those: " << said;
 }
 
 TEST(Inject, WhatThereIsNotIsRefusedBeforeAnythingBoots) {
