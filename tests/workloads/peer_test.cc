@@ -1,5 +1,12 @@
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
+#include <memory>
+#include <stdexcept>
+
+#include "common/error.hh"
+#include "common/fd.hh"
 #include "tests/workloads/ends.hh"
 #include "workloads/harness/runner.hh"
 #include "workloads/protocols/peer.hh"
@@ -124,11 +131,43 @@ TEST(Peer, PerftestsTableIsRead) {
   EXPECT_THAT(read_perftest("Couldn't connect to 10.0.0.2:7471", 65536).error().message, HasSubstr("Couldn't connect"));
 }
 
-TEST(Peer, Iperf3RunsInPlaceOfOurStreams) {
-  ServerThread server;
+// Whether nobody has this port, or the port that is kept while the result lives.
+OwnFd taken(std::uint16_t port) {
+  OwnFd fd{check(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "create a socket")};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) fd.reset();
+  return fd;
+}
+
+// The tool has the port behind the server's, which another program may have: then the server takes another one.
+std::unique_ptr<ServerThread> server_with_a_free_port_behind() {
+  for (int i = 0; i < 100; ++i)
+    if (auto server = std::make_unique<ServerThread>(); taken(static_cast<std::uint16_t>(server->port() + 1)))
+      return server;
+  throw std::runtime_error("no two ports in a row are free");
+}
+
+TEST(Peer, AServersToolThatCannotStartSaysWhy) {
+  const auto server = server_with_a_free_port_behind();
+  const auto other = taken(static_cast<std::uint16_t>(server->port() + 1));
+  ASSERT_TRUE(other);
   Events events;
   const auto result =
-      run_client(towards(server.port(), quick({{"tool", std::string{"peer"}}, {"timeout", 20'000'000'000}})),
+      run_client(towards(server->port(), quick({{"tool", std::string{"peer"}}, {"timeout", 20'000'000'000}})),
+                 *find_workload("throughput"), *find_runner("throughput"), events, -1);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr(fmt::format("iperf3 of the server, port {}", server->port() + 1)));
+  EXPECT_THAT(result.error().message, HasSubstr("Address already in use"));
+}
+
+TEST(Peer, Iperf3RunsInPlaceOfOurStreams) {
+  const auto server = server_with_a_free_port_behind();
+  Events events;
+  const auto result =
+      run_client(towards(server->port(), quick({{"tool", std::string{"peer"}}, {"timeout", 20'000'000'000}})),
                  *find_workload("throughput"), *find_runner("throughput"), events, -1);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_GT(result->client.metrics.at("throughput").value, 1e6);

@@ -23,6 +23,7 @@ constexpr std::int64_t kFewestMessages = 200;  // of a window: perftest counts i
 constexpr std::int64_t kLatencyMessages = 500;
 constexpr int kTries = 30;  // the tool's server may just be starting
 constexpr Nanoseconds kBetweenTries = 100ms;
+constexpr int kMostFailures = 10;  // fewer than the client's tries: it is told why
 
 OwnFd nothing() {
   return OwnFd{check(::open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null")};
@@ -87,7 +88,17 @@ PeerServer::PeerServer(Connection& connection, PeerRun run)
     : connection_(connection), run_(with_messages(std::move(run))) {}
 
 bool PeerServer::advance() {
-  if (tool_ && !tool_->poll()) return false;
+  if (tool_) {
+    const auto ended = tool_->poll();
+    if (!ended) return false;
+    failures_ = ended->ok() ? 0 : failures_ + 1;
+    if (failures_ >= kMostFailures)
+      throw std::runtime_error(fmt::format("{} of the server, port {}, ended with {}: {}", peer_server(run_).front(),
+                                           run_.port, ended->text(), tool_->output().substr(0, 400)));
+    not_before_ = failures_ > 0 ? observe::raw_time() + kBetweenTries : observe::RawTime{};
+    tool_.reset();
+  }
+  if (observe::raw_time() < not_before_) return false;
   tool_.emplace(peer_server(run_));
   return false;
 }

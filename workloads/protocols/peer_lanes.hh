@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/child.hh"
+#include "observe/clock.hh"
 #include "workloads/harness/loop.hh"
 #include "workloads/harness/session.hh"
 #include "workloads/protocols/peer.hh"
@@ -31,6 +32,8 @@ class Tool {
 };
 
 /// The tool's server serves one client and ends: there always is one.
+/// The tool's server, again and again. Where it ends badly kMostFailures times in a row (another program has its port)
+/// the run ends with what it said.
 class PeerServer final : public Lane {
  public:
   PeerServer(Connection& connection, PeerRun run);
@@ -42,6 +45,8 @@ class PeerServer final : public Lane {
   Connection& connection_;
   PeerRun run_;
   std::optional<Tool> tool_;
+  int failures_ = 0;  ///< in a row
+  observe::RawTime not_before_;
 };
 
 /// One operation is one run of the tool's client. The warm-up of a throughput by perftest, which counts messages, tells
