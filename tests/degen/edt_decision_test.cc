@@ -266,7 +266,10 @@ TEST(EdtDecision, TheMomentOfATimeOrOfWorkIsFound) {
     Direction direction{.delay = 1ms, .rate = {8'000'000}};
     for (int i = 1; i < count; ++i)
       direction.schedule.changes.push_back(
-          {.at = i * 1ms, .delay = i * 1ns, .loss = {}, .rate = LinkRate{.rate = {8'000'000}, .down = i % 3 == 1}});
+          {.at = i * 1ms,
+           .delay = i * 1ns,
+           .loss = {},
+           .rate = LinkRate{.rate = {8'000'000}, .down = i % 3 == 1 && i + 1 < count}});  // not for ever
     if (count == 1) direction.schedule.changes.push_back({.at = 0ms, .delay = 0ns, .loss = {}, .rate = {}});
     const auto link = link_for(direction);
     const auto terms = edt::terms_of(link, {}, 1);
