@@ -5,7 +5,6 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -38,9 +37,10 @@ class ImpatientSink : public spdlog::sinks::stderr_color_sink_mt {
       ++dropped_;
       return;
     }
+    if (message.payload.size() <= kLongestLine) return write(message);
+    const auto text = std::string{message.payload.data(), kLongestLine} + " ...";
     auto cut = message;
-    const auto text = std::string{message.payload.data(), std::min(message.payload.size(), kLongestLine)} + " ...";
-    if (message.payload.size() > kLongestLine) cut.payload = text;
+    cut.payload = text;
     write(cut);
   }
 

@@ -10,14 +10,6 @@
 namespace longhaul {
 namespace {
 
-std::vector<DatagramArrival> first_copies(std::span<const DatagramArrival> arrivals) {
-  std::unordered_set<std::uint64_t> seen;
-  std::vector<DatagramArrival> first;
-  for (const auto& one : arrivals)
-    if (seen.insert(one.sequence).second) first.push_back(one);
-  return first;
-}
-
 std::uint64_t overtaking(const std::vector<DatagramArrival>& arrivals) {
   std::uint64_t count = 0;
   auto earliest_to_come = std::numeric_limits<std::uint64_t>::max();
@@ -74,6 +66,14 @@ std::optional<double> median_stretch(const std::vector<DatagramArrival>& arrival
 }
 
 }  // namespace
+
+std::vector<DatagramArrival> first_copies(std::span<const DatagramArrival> arrivals) {
+  std::unordered_set<std::uint64_t> seen;
+  std::vector<DatagramArrival> first;
+  for (const auto& one : arrivals)
+    if (seen.insert(one.sequence).second) first.push_back(one);
+  return first;
+}
 
 ArrivalFindings assess(std::span<const DatagramArrival> arrivals, std::size_t burst) {
   ArrivalFindings findings;

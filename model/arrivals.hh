@@ -30,6 +30,9 @@ struct ArrivalFindings {
   std::optional<double> stretch;
 };
 
+/// Without the further copies of a packet; in the same order.
+std::vector<DatagramArrival> first_copies(std::span<const DatagramArrival> arrivals);
+
 /// `arrivals` in the order in which they came; packet i belongs to burst i / `burst`.
 ArrivalFindings assess(std::span<const DatagramArrival> arrivals, std::size_t burst);
 

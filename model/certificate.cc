@@ -44,6 +44,13 @@ void sort(std::vector<CertifiedPoint>& points) {
   });
 }
 
+std::string fault_of(const CertifiedPoint& point) {
+  if (point.loss > 0) return fmt::format("{:.3g} of the packets were lost", point.loss);
+  if (point.reordered > 0) return fmt::format("{:.3g} of the packets were reordered", point.reordered);
+  if (point.duplicates > 0) return fmt::format("{:.3g} of the packets came twice", point.duplicates);
+  return {};
+}
+
 CertifiedRange range_of(const std::vector<CertifiedPoint>& points) {
   CertifiedRange range;
   const auto widen = [](std::int64_t value, std::int64_t& least, std::int64_t& most) {
@@ -69,7 +76,8 @@ AskedOfPath asked_of(const Parameters& parameters) {
   const auto back = [&](const std::string& axis) {
     return integer_of(parameters, axis + "_back", integer_of(parameters, axis));
   };
-  return {.delay = integer_of(parameters, "delay"),
+  return {.engine = choice_of(parameters, "engine", kDefaultEngine),
+          .delay = integer_of(parameters, "delay"),
           .delay_back = back("delay"),
           .rate = integer_of(parameters, "rate"),
           .rate_back = back("rate")};
@@ -86,7 +94,7 @@ std::string outside(const Certificate& certificate, const Parameters& parameters
   if (const auto clock = choice_of(parameters, "clock", "host"); clock != certificate.clock)
     return fmt::format("the certificate was measured by the {} clock, this cell goes by the {} one", certificate.clock,
                        clock);
-  const auto engine = choice_of(parameters, "engine", kDefaultEngine);
+  const auto& engine = asked.engine;
   const auto found = certificate.engines.find(engine);
   if (found == certificate.engines.end())
     return engine == "auto" ? "engine auto: a certificate speaks of one engine; name it"

@@ -63,11 +63,15 @@ BOOST_DESCRIBE_STRUCT(Certificate, (), (schema, campaign, version, clock, emulat
 /// By rate, packets a second, size and delay, as tables and plots have them.
 void sort(std::vector<CertifiedPoint>& points);
 
+/// Why its packets were not kept: they were lost, reordered or doubled; empty: none was.
+std::string fault_of(const CertifiedPoint& point);
+
 CertifiedRange range_of(const std::vector<CertifiedPoint>& points);
 
-/// What a cell (its parameters complete) asks of the path: ns and bit/s, 0 is nothing and unlimited. Back is as forward
+/// What a cell asks of the path, and by which engine: ns and bit/s, 0 is nothing and unlimited. Back is as forward
 /// where it says nothing else.
 struct AskedOfPath {
+  std::string engine;
   std::int64_t delay = 0, delay_back = 0;
   std::int64_t rate = 0, rate_back = 0;
 };

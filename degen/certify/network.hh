@@ -2,8 +2,7 @@
 // of it goes with this process.
 #pragma once
 
-#include <functional>
-#include <string>
+#include <cstdint>
 
 #include "common/fd.hh"
 #include "common/result.hh"

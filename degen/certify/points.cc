@@ -39,25 +39,16 @@ Pace paced(BitRate rate, Nanoseconds duration) {
   return pace;
 }
 
-std::int64_t packets_a_second(const Pace& pace) {
-  return std::llround(static_cast<double>(pace.burst * kSecond) / static_cast<double>(pace.interval.count()));
-}
-
 // With `rank` in thousandths of what is sorted.
 double quantile(const std::vector<std::int64_t>& sorted, std::size_t rank) {
   return static_cast<double>(sorted[std::min(sorted.size() - 1, sorted.size() * rank / 1000)]);
 }
 
-std::string fault_of(const CertifiedPoint& point, double slowest) {
-  if (point.loss > 0) return fmt::format("{:.3g} of the packets were lost", point.loss);
-  if (point.reordered > 0) return fmt::format("{:.3g} of the packets were reordered", point.reordered);
-  if (point.duplicates > 0) return fmt::format("{:.3g} of the packets came twice", point.duplicates);
-  if (slowest < kKeptPace * static_cast<double>(point.packets_a_second))
-    return fmt::format("this machine sent only {:.0f} packets/s", slowest);
-  return {};
-}
-
 }  // namespace
+
+std::int64_t packets_a_second(const Pace& pace) {
+  return std::llround(static_cast<double>(pace.burst * kSecond) / static_cast<double>(pace.interval.count()));
+}
 
 std::vector<std::string> certifiable() {
   auto engines = engine_names();
@@ -142,12 +133,9 @@ WayFound assess(const CertifyPoint& point, const WayObserved& observed, double p
   found.variation = quantile(seen.delays, 990) - static_cast<double>(seen.delays.front());
   found.path = quantile(seen.delays, 500);
 
-  auto in_order = observed.arrivals;
-  std::stable_sort(in_order.begin(), in_order.end(),
-                   [](const auto& one, const auto& other) { return one.sequence < other.sequence; });
-  in_order.erase(std::unique(in_order.begin(), in_order.end(),
-                             [](const auto& one, const auto& other) { return one.sequence == other.sequence; }),
-                 in_order.end());
+  auto in_order = first_copies(observed.arrivals);
+  std::sort(in_order.begin(), in_order.end(),
+            [](const auto& one, const auto& other) { return one.sequence < other.sequence; });
   std::vector<std::int64_t> came;
   for (const auto& one : in_order) came.push_back(one.sent);
   const auto should = due(came, bytes_on_link(point.pace), point.rate, point.delay);
@@ -188,7 +176,9 @@ CertifiedPoint certified(const CertifyPoint& point, const std::vector<WayFound>&
   }
   result.variation = upper_median(variations);
   if (!stretches.empty()) result.stretch = upper_median(stretches);
-  result.broken = fault_of(result, slowest);
+  result.broken = fault_of(result);
+  if (result.broken.empty() && slowest < kKeptPace * static_cast<double>(result.packets_a_second))
+    result.broken = fmt::format("this machine sent only {:.0f} packets/s", slowest);
   return result;
 }
 

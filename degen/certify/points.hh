@@ -31,6 +31,8 @@ struct Pace {
   auto operator<=>(const Pace&) const = default;
 };
 
+std::int64_t packets_a_second(const Pace& pace);
+
 /// One measurement: of an engine one delay and rate is asked, the same either way, and datagrams go each way in turn.
 struct CertifyPoint {
   std::string engine;  ///< kNoEngine: nothing is asked

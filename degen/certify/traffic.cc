@@ -8,13 +8,12 @@
 #include <time.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
 
 #include "common/error.hh"
+#include "common/received.hh"
 #include "degen/impairment/plan.hh"
 
 namespace longhaul::degen {
@@ -29,11 +28,6 @@ constexpr std::int64_t kMostAtOnce = 64;      // a sender that was held up for l
 constexpr std::int64_t kBetweenDrains = 256;  // packets
 constexpr auto kStragglers = 250ms;
 constexpr auto kCopies = 20ms;  // a second copy may come behind the last packet
-constexpr std::size_t kBatch = 64;
-
-std::int64_t to_ns(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 void set(const OwnFd& socket, int option, int value, const char* attempted) {
   check(::setsockopt(socket.get(), SOL_SOCKET, option, &value, sizeof value), attempted);
@@ -53,47 +47,6 @@ void bind_and_connect(const OwnFd& socket, std::uint32_t here, std::uint32_t the
   check(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&remote), sizeof remote),
         "connect a datagram socket");
   set(socket, SO_RCVBUFFORCE, kBuffer, "enlarge a socket's buffer (CAP_NET_ADMIN)");
-}
-
-// Takes messages of a socket until there are none.
-template <typename Take>
-void take_all(const OwnFd& socket, int flags, Take take) {
-  struct alignas(cmsghdr) Ancillary {
-    std::array<std::byte, 256> bytes;
-  };
-  static thread_local std::array<std::uint64_t, kBatch> payloads;
-  static thread_local std::array<Ancillary, kBatch> ancillary;
-  std::array<iovec, kBatch> places{};
-  std::array<mmsghdr, kBatch> messages{};
-  for (;;) {
-    for (std::size_t i = 0; i < kBatch; ++i) {
-      places[i] = {.iov_base = &payloads[i], .iov_len = sizeof payloads[i]};
-      messages[i] = {};
-      messages[i].msg_hdr.msg_iov = &places[i];
-      messages[i].msg_hdr.msg_iovlen = 1;
-      messages[i].msg_hdr.msg_control = ancillary[i].bytes.data();
-      messages[i].msg_hdr.msg_controllen = ancillary[i].bytes.size();
-    }
-    const int count = ::recvmmsg(socket.get(), messages.data(), kBatch, flags, nullptr);
-    if (count < 0) {
-      if (errno == EAGAIN) return;
-      if (errno == EINTR) continue;
-      throw_errno("receive datagrams");
-    }
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) take(messages[i], payloads[i]);
-  }
-}
-
-template <typename Take>
-void each_part(msghdr& message, Take take) {
-  for (auto* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) take(*part);
-}
-
-template <typename T>
-T value_of(const cmsghdr& part) {
-  T value{};
-  std::memcpy(&value, CMSG_DATA(&part), sizeof value);
-  return value;
 }
 
 // Packets that a thread sends from two processors come to a veth in two queues, and so out of order. A card's queue has
@@ -136,13 +89,14 @@ class Source {
   }
 
   void drain() {
-    take_all(socket_, MSG_ERRQUEUE, [&](mmsghdr& message, std::uint64_t) {
+    receive_all<std::uint64_t>(socket_.get(), MSG_ERRQUEUE, [&](mmsghdr& message, std::uint64_t) {
       std::int64_t time = 0;
       std::optional<std::uint32_t> number;
-      each_part(message.msg_hdr, [&](const cmsghdr& part) {
-        if (part.cmsg_level == SOL_SOCKET && part.cmsg_type == SCM_TIMESTAMPING) time = to_ns(value_of<timespec>(part));
+      each_ancillary(message.msg_hdr, [&](const cmsghdr& part) {
+        if (part.cmsg_level == SOL_SOCKET && part.cmsg_type == SCM_TIMESTAMPING)
+          time = to_duration(ancillary_value<timespec>(part)).count();
         if (part.cmsg_level != SOL_IP || part.cmsg_type != IP_RECVERR) return;
-        const auto told = value_of<sock_extended_err>(part);
+        const auto told = ancillary_value<sock_extended_err>(part);
         if (told.ee_origin == SO_EE_ORIGIN_TIMESTAMPING) number = told.ee_data;
       });
       if (number && *number < stamps_.size() && stamps_[*number] == 0) {
@@ -173,12 +127,12 @@ class Sink {
   }
 
   void drain(std::vector<DatagramArrival>& arrivals) {
-    take_all(socket_, 0, [&](mmsghdr& message, std::uint64_t number) {
+    receive_all<std::uint64_t>(socket_.get(), 0, [&](mmsghdr& message, std::uint64_t number) {
       DatagramArrival arrival{.sequence = number};
-      each_part(message.msg_hdr, [&](const cmsghdr& part) {
+      each_ancillary(message.msg_hdr, [&](const cmsghdr& part) {
         if (part.cmsg_level != SOL_SOCKET) return;
-        if (part.cmsg_type == SCM_TIMESTAMPNS) arrival.received = to_ns(value_of<timespec>(part));
-        if (part.cmsg_type == SO_RXQ_OVFL && value_of<std::uint32_t>(part) > 0)
+        if (part.cmsg_type == SCM_TIMESTAMPNS) arrival.received = to_duration(ancillary_value<timespec>(part)).count();
+        if (part.cmsg_type == SO_RXQ_OVFL && ancillary_value<std::uint32_t>(part) > 0)
           throw std::runtime_error(
               "datagrams found the sink's socket full: ask for fewer a second (--packets-per-second)");
       });

@@ -10,6 +10,7 @@
 #include "common/printable.hh"
 #include "common/signals.hh"
 #include "degen/cli/commands.hh"
+#include "degen/cli/in_place.hh"
 #include "degen/cli/own_service.hh"
 #include "degen/client/client.hh"
 #include "degen/engines/planner.hh"
@@ -41,27 +42,6 @@ std::string progress_line(const Report& report) {
   };
   return fmt::format("measured: forward {}, back {}", part(report.forward), part(report.back));
 }
-
-// Shows the measured delay: on a terminal in place, elsewhere not at all.
-class Progress {
- public:
-  explicit Progress(bool quiet) : shown_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
-  ~Progress() {
-    if (written_) fmt::print(stderr, "\n");
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  void update(const Report& report) {
-    if (!shown_ || report.forward.samples + report.back.samples == 0) return;
-    fmt::print(stderr, "\r{}\033[K", progress_line(report));
-    std::fflush(stderr);
-    written_ = true;
-  }
-
- private:
-  bool shown_;
-  bool written_ = false;
-};
 
 // The sides that are meant: towards the clients, towards the servers; none where a service is there.
 Result<std::vector<std::string>> sides_asked(const ApplyOptions& options) {
@@ -141,7 +121,7 @@ Result<ExitCode> apply(const ApplyOptions& options) {
   const Request look{.kind = RequestKind::show, .engine = {}, .parameters = {}, .force = {}, .client = {}};
   bool interrupted = false;
   {
-    Progress progress{options.json};
+    InPlaceLine progress{options.json, InPlaceLine::End::stays};
     for (;;) {
       auto pause = kHeartbeat;
       if (options.duration) {
@@ -160,7 +140,8 @@ Result<ExitCode> apply(const ApplyOptions& options) {
         return fail(
             "degen no longer applies it: {}",
             reply->report->problem.value_or("another client took the router, or this one was silent for too long"));
-      progress.update(*reply->report);
+      if (reply->report->forward.samples + reply->report->back.samples > 0)
+        progress.show(progress_line(*reply->report));
     }
   }
   // The last look before it goes; then clear, so that nothing is left when this program is gone.

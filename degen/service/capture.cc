@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "common/error.hh"
+#include "common/received.hh"
 
 namespace longhaul::degen {
 namespace {
@@ -58,13 +59,12 @@ std::vector<std::string> names(const std::vector<Interface>& interfaces) {
 }
 
 Nanoseconds stamp_of(msghdr& message) {
-  for (auto* control = CMSG_FIRSTHDR(&message); control != nullptr; control = CMSG_NXTHDR(&message, control)) {
-    if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SO_TIMESTAMPNS) continue;
-    timespec time{};
-    std::memcpy(&time, CMSG_DATA(control), sizeof time);
-    return std::chrono::seconds{time.tv_sec} + Nanoseconds{time.tv_nsec};
-  }
-  return Nanoseconds{0};
+  Nanoseconds stamp{0};
+  each_ancillary(message, [&](const cmsghdr& part) {
+    if (part.cmsg_level == SOL_SOCKET && part.cmsg_type == SO_TIMESTAMPNS)
+      stamp = to_duration(ancillary_value<timespec>(part));
+  });
+  return stamp;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "common/printable.hh"
 #include "common/replace_file.hh"
+#include "orchestrator/cli/certificate.hh"
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/inventory.hh"
 #include "results/analyses/certificate/certificate.hh"
@@ -20,21 +21,12 @@ struct Options {
 
 // A run directory's, or one that is there already.
 Result<Certificate> certificate_of(const std::string& source) {
-  const auto named = [&](const Error& error) {
-    return tl::unexpected(Error{fmt::format("{}: {}", source, error.message), error.exit_code});
-  };
-  if (std::filesystem::is_regular_file(source)) {
-    const auto text = read_file(source);
-    if (!text) return tl::unexpected(text.error());
-    auto read = certificate_from_json(*text);
-    if (!read) return named(read.error());
-    return read;
-  }
+  if (std::filesystem::is_regular_file(source)) return read_certificate(source);
   const auto vocabulary = results_vocabulary();
   const auto summary = results::summarise_directory(source, vocabulary);
   if (!summary) return tl::unexpected(summary.error());
   auto made = results::certify(*summary, vocabulary);
-  if (!made) return named(made.error());
+  if (!made) return tl::unexpected(Error{fmt::format("{}: {}", source, made.error().message), made.error().exit_code});
   return made;
 }
 
@@ -51,6 +43,14 @@ int certify(const Options& options) {
 }
 
 }  // namespace
+
+Result<Certificate> read_certificate(const std::string& file) {
+  const auto text = read_file(file);
+  if (!text) return tl::unexpected(text.error());
+  auto certificate = certificate_from_json(*text);
+  if (!certificate) return refuse("{}: {}", file, certificate.error().message);
+  return certificate;
+}
 
 void add_certify(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();

@@ -1,7 +1,6 @@
 #include "orchestrator/cli/lab_session.hh"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +8,7 @@
 
 #include "agents/identity/pki.hh"
 #include "common/error.hh"
+#include "common/scratch_folder.hh"
 #include "lab/state.hh"
 #include "orchestrator/cli/inventory.hh"
 
@@ -18,26 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kLifetime = std::chrono::hours{24 * 30};
-
-// Exists while certificates are made, no longer.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "longhaul-pki-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw_errno(fmt::format("make the folder {}", pattern));
-    path_ = pattern;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 void write_private(const fs::path& path, const std::string& bytes) {
   std::ofstream out{path, std::ios::binary};
@@ -53,7 +33,7 @@ struct Secrets {
 };
 
 Result<Secrets> make_secrets(unsigned clients) {
-  ScratchFolder scratch;
+  const ScratchFolder scratch{"longhaul-pki"};  // while certificates are made, no longer
   const auto folder = scratch.path() / "pki";
   const agents::Validity validity{.lifetime = kLifetime};
   if (auto made = agents::pki_init(folder, "longhaul lab", validity); !made) return tl::unexpected(made.error());

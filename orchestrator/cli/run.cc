@@ -10,8 +10,8 @@
 
 #include "common/version.hh"
 #include "lab/plan/inventory.hh"
-#include "model/certificate.hh"
 #include "orchestrator/cli/campaign_run.hh"
+#include "orchestrator/cli/certificate.hh"
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/directory.hh"
 #include "orchestrator/cli/interrupt.hh"
@@ -203,15 +203,6 @@ Result<void> set_clock(RunOptions& options, RunPlan& plan, const std::optional<R
   return {};
 }
 
-Result<std::optional<Certificate>> read_certificate(const std::string& file) {
-  if (file.empty()) return std::optional<Certificate>{};
-  const auto text = read_file(file);
-  if (!text) return tl::unexpected(text.error());
-  auto certificate = certificate_from_json(*text);
-  if (!certificate) return refuse("{}: {}", file, certificate.error().message);
-  return std::optional{std::move(*certificate)};
-}
-
 // Cells that lie outside of the certificate are unsupported, and say why.
 void leave_out(RunPlan& plan, const Certificate& certificate) {
   for (auto& cell : plan.cells)
@@ -221,14 +212,18 @@ void leave_out(RunPlan& plan, const Certificate& certificate) {
 int run(RunOptions options) {
   auto plan = read_plan(options.campaign);
   if (!plan) return report_error(plan.error(), options.as_json);
-  const auto certificate = read_certificate(options.certificate);
-  if (!certificate) return report_error(certificate.error(), options.as_json);
-  if (options.plan && *certificate) {
+  std::optional<Certificate> certificate;
+  if (!options.certificate.empty()) {
+    auto read = read_certificate(options.certificate);
+    if (!read) return report_error(read.error(), options.as_json);
+    certificate = std::move(*read);
+  }
+  if (options.plan && certificate) {
     if (options.clock.empty())
       return report_error({.message = "--plan with --certificate: by which --clock, host or virtual?"},
                           options.as_json);
     set_clock(plan->cells, options.clock);
-    leave_out(*plan, **certificate);
+    leave_out(*plan, *certificate);
   }
   if (options.plan) return show_plan(*plan, options.as_json);
   if (options.out.empty())
@@ -268,7 +263,7 @@ int run(RunOptions options) {
   if (directory) warn_of_builds(*directory, version_text(), *sink);
   if (auto settled = set_clock(options, *plan, directory, *sink); !settled)
     return report_error(settled.error(), options.as_json);
-  if (*certificate) leave_out(*plan, **certificate);
+  if (certificate) leave_out(*plan, *certificate);
 
   std::int64_t made = 0;
   for (int labs = 1;; ++labs) {

@@ -95,7 +95,7 @@ bool PeerServer::advance() {
     if (failures_ >= kMostFailures)
       throw std::runtime_error(fmt::format("{} of the server, port {}, ended with {}: {}", peer_server(run_).front(),
                                            run_.port, ended->text(), tool_->output().substr(0, 400)));
-    not_before_ = failures_ > 0 ? observe::raw_time() + kBetweenTries : observe::RawTime{};
+    if (failures_ > 0) not_before_ = observe::raw_time() + kBetweenTries;
     tool_.reset();
   }
   if (observe::raw_time() < not_before_) return false;

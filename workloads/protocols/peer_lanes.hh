@@ -31,9 +31,8 @@ class Tool {
   Child child_;
 };
 
-/// The tool's server serves one client and ends: there always is one.
-/// The tool's server, again and again. Where it ends badly kMostFailures times in a row (another program has its port)
-/// the run ends with what it said.
+/// The tool's server serves one client and ends: there always is one. Where it ends badly kMostFailures times in a row
+/// (another program has its port) the run ends with what it said.
 class PeerServer final : public Lane {
  public:
   PeerServer(Connection& connection, PeerRun run);

@@ -120,25 +120,22 @@ __noinline __u64 done(__u64 work) {
   return t ? edt_done(t, &moments, work) : 0;
 }
 
-// As flow_of() of degen/engines/nfqueue/queue_message.cc reads it.
+// As flow_of() of degen/engines/nfqueue/queue_message.cc reads it. What cannot be loaded is 0 then.
 static __always_inline int has_number(struct __sk_buff* skb, const struct edt_terms* t) {
   __u8 head[10] = {0};
   __u8 ports[4] = {0};
-  __u32 protocol;
-  __u32 length = 40;
-  if (bpf_skb_load_bytes_relative(skb, 0, head, sizeof head, BPF_HDR_START_NET) != 0) return edt_has_number(t, 0, 0, 0);
+  __u32 protocol = 0;
+  __u32 length = 0;  // of the header before the ports; 0: there are none
+  bpf_skb_load_bytes_relative(skb, 0, head, sizeof head, BPF_HDR_START_NET);
   if (head[0] >> 4 == 4) {
-    length = (head[0] & 0xf) * 4;
     protocol = head[9];
-    if ((head[6] & 0x1f) != 0 || head[7] != 0) return edt_has_number(t, protocol, 0, 0);  // a later fragment
+    if ((head[6] & 0x1f) == 0 && head[7] == 0) length = (head[0] & 0xf) * 4;  // no later fragment
   } else if (head[0] >> 4 == 6) {
     protocol = head[6];
-  } else {
-    return edt_has_number(t, 0, 0, 0);
+    length = 40;
   }
-  if ((protocol == IPPROTO_TCP || protocol == IPPROTO_UDP) &&
-      bpf_skb_load_bytes_relative(skb, length, ports, sizeof ports, BPF_HDR_START_NET) != 0)
-    return edt_has_number(t, protocol, 0, 0);
+  if (length > 0 && (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP))
+    bpf_skb_load_bytes_relative(skb, length, ports, sizeof ports, BPF_HDR_START_NET);
   return edt_has_number(t, protocol, (__u32)ports[0] << 8 | ports[1], (__u32)ports[2] << 8 | ports[3]);
 }
 

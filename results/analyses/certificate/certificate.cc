@@ -10,7 +10,6 @@ namespace longhaul::results {
 namespace {
 
 constexpr const char* kWorkload = "packets";
-constexpr const char* kDefaultEngine = "netem";
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 // What a cell may ask of the path and say something about an engine by itself.
@@ -45,14 +44,6 @@ Errors errors_of(const AchievedDelay& way) {
   return errors;
 }
 
-std::string fault_of(const CellSummary& cell, const CertifiedPoint& point) {
-  if (cell.status != Status::ok && cell.status != Status::limited) return cell.message;
-  if (point.loss > 0) return fmt::format("{:.3g} of the packets were lost", point.loss);
-  if (point.reordered > 0) return fmt::format("{:.3g} of the packets were reordered", point.reordered);
-  if (point.duplicates > 0) return fmt::format("{:.3g} of the packets came twice", point.duplicates);
-  return {};
-}
-
 // The lower of two, 0 is unlimited.
 std::int64_t lower_rate(std::int64_t one, std::int64_t other) {
   return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
@@ -79,7 +70,8 @@ CertifiedPoint point_of(const CellSummary& cell, const Vocabulary& vocabulary) {
                        .duplicates = largest(cell, "duplicates"),
                        .reordered = largest(cell, "reordered"),
                        .broken = {}};
-  point.broken = fault_of(cell, point);
+  const bool measured = cell.status == Status::ok || cell.status == Status::limited;
+  point.broken = measured ? fault_of(point) : cell.message;
   return point;
 }
 
@@ -101,8 +93,7 @@ Result<Certificate> certify(const Summary& summary, const Vocabulary& vocabulary
     if (cell.workload != kWorkload || !plain(cell, vocabulary)) continue;
     auto point = point_of(cell, vocabulary);
     const bool asked = point.delay > 0 || point.rate > 0;
-    certificate.engines[asked ? choice_of(cell.parameters, "engine", kDefaultEngine) : kNoEngine].push_back(
-        std::move(point));
+    certificate.engines[asked ? asked_of(cell.parameters).engine : kNoEngine].push_back(std::move(point));
   }
   if (certificate.engines.empty())
     return refuse("no cells of the workload {} with a delay or a rate alone: run campaigns/certify.yaml", kWorkload);

@@ -3,13 +3,12 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <stdexcept>
 
 #include "common/error.hh"
+#include "common/received.hh"
 #include "observe/clock.hh"
 #include "workloads/suite/packets/spec.hh"
 
@@ -18,7 +17,6 @@ namespace {
 
 constexpr int kBuffer = 32 << 20;  // the kernel grants at most net.core.rmem_max
 constexpr std::uint32_t kMagic = 0x6c687031;
-constexpr std::size_t kBatch = 64;
 
 struct Header {
   std::uint32_t magic = kMagic;
@@ -29,10 +27,6 @@ struct Header {
 };
 static_assert(sizeof(Header) == kHeader);
 
-struct alignas(cmsghdr) Ancillary {
-  std::array<std::byte, CMSG_SPACE(sizeof(timespec)) + CMSG_SPACE(sizeof(std::uint32_t))> bytes;
-};
-
 struct Stamps {
   std::int64_t received = 0;
   std::uint32_t overflowed = 0;  // so far
@@ -40,16 +34,11 @@ struct Stamps {
 
 Stamps stamps_of(msghdr& message) {
   Stamps stamps;
-  for (auto* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET) continue;
-    if (part->cmsg_type == SCM_TIMESTAMPNS) {
-      timespec time{};
-      std::memcpy(&time, CMSG_DATA(part), sizeof time);
-      stamps.received = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-    } else if (part->cmsg_type == SO_RXQ_OVFL) {
-      std::memcpy(&stamps.overflowed, CMSG_DATA(part), sizeof stamps.overflowed);
-    }
-  }
+  each_ancillary(message, [&](const cmsghdr& part) {
+    if (part.cmsg_level != SOL_SOCKET) return;
+    if (part.cmsg_type == SCM_TIMESTAMPNS) stamps.received = to_duration(ancillary_value<timespec>(part)).count();
+    if (part.cmsg_type == SO_RXQ_OVFL) stamps.overflowed = ancillary_value<std::uint32_t>(part);
+  });
   return stamps;
 }
 
@@ -75,35 +64,14 @@ void Datagrams::send(std::uint32_t phase, std::uint64_t sequence, std::size_t si
 }
 
 void Datagrams::drain(std::uint32_t phase, std::vector<DatagramArrival>& arrivals) {
-  std::array<Header, kBatch> headers;
-  std::array<Ancillary, kBatch> ancillary;
-  std::array<iovec, kBatch> places{};
-  std::array<mmsghdr, kBatch> messages{};
-  for (;;) {
-    for (std::size_t i = 0; i < kBatch; ++i) {
-      places[i] = {.iov_base = &headers[i], .iov_len = sizeof headers[i]};
-      messages[i] = {};
-      messages[i].msg_hdr.msg_iov = &places[i];
-      messages[i].msg_hdr.msg_iovlen = 1;
-      messages[i].msg_hdr.msg_control = ancillary[i].bytes.data();
-      messages[i].msg_hdr.msg_controllen = ancillary[i].bytes.size();
-    }
-    const int count = ::recvmmsg(fd_.get(), messages.data(), kBatch, 0, nullptr);
-    if (count < 0) {
-      if (errno == EAGAIN) return;
-      if (errno == EINTR || errno == ECONNREFUSED) continue;
-      throw_errno("receive datagrams");
-    }
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-      const auto stamps = stamps_of(messages[i].msg_hdr);
-      if (stamps.overflowed > 0)
-        throw std::runtime_error(fmt::format(
-            "{} datagrams found the socket's buffer full: raise net.core.rmem_max or --interval", stamps.overflowed));
-      const auto& header = headers[i];
-      if (messages[i].msg_len < sizeof header || header.magic != kMagic || header.phase != phase) continue;
-      arrivals.push_back({.sequence = header.sequence, .sent = header.sent, .received = stamps.received});
-    }
-  }
+  receive_all<Header>(fd_.get(), 0, [&](mmsghdr& message, const Header& header) {
+    const auto stamps = stamps_of(message.msg_hdr);
+    if (stamps.overflowed > 0)
+      throw std::runtime_error(fmt::format(
+          "{} datagrams found the socket's buffer full: raise net.core.rmem_max or --interval", stamps.overflowed));
+    if (message.msg_len < sizeof header || header.magic != kMagic || header.phase != phase) return;
+    arrivals.push_back({.sequence = header.sequence, .sent = header.sent, .received = stamps.received});
+  });
 }
 
 }  // namespace longhaul::workloads::packets
