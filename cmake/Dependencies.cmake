@@ -16,6 +16,7 @@ pkg_check_modules(nl REQUIRED IMPORTED_TARGET libnl-3.0 libnl-route-3.0)
 pkg_check_modules(mnl REQUIRED IMPORTED_TARGET libmnl)
 pkg_check_modules(nfq REQUIRED IMPORTED_TARGET libnetfilter_queue)
 pkg_check_modules(nftables REQUIRED IMPORTED_TARGET libnftables)
+pkg_check_modules(pq REQUIRED IMPORTED_TARGET libpq)
 pkg_check_modules(bpf REQUIRED IMPORTED_TARGET libbpf)
 
 # Static: longhaul-bench is started for each run, and each shared library is looked up then.

@@ -20,9 +20,11 @@ constexpr const char* kCompactRouterAddress = "10.0.2.16";
 /// host the kernel's check of its timer panics without no_timer_check. The second line
 /// leaves out what costs an emulated processor 1.3 s of its boot and serves no lab: self-tests, certificates, security
 /// modules. norandmaps: QEMU keeps what it has translated of a program by its address; with random ones it translates
-/// every process anew, and a program with a dozen libraries takes three times as long to main().
+/// every process anew, and a program with a dozen libraries takes three times as long to main(). loglevel=5: with quiet
+/// alone a kernel that stands still names the process, and no line of its stack.
 constexpr const char* kKernelArguments =
-    "console=ttyS0 quiet tsc=reliable clocksource=tsc no_timer_check panic=-1 mitigations=off random.trust_cpu=on "
+    "console=ttyS0 quiet loglevel=5 tsc=reliable clocksource=tsc no_timer_check panic=-1 mitigations=off "
+    "random.trust_cpu=on "
     "cryptomgr.notests initcall_blacklist=crypto_kdf108_init,load_system_certificate_list lsm=capability audit=0 "
     "norandmaps";
 

@@ -16,7 +16,8 @@ std::string command_of(const RunOptions& options, std::uint64_t seed) {
                      : options.lab ? "--lab --clock host --topology " + options.topology
                                    : "--inventory " + options.inventory,
                      options.out, seed,
-                     options.certificate.empty() ? std::string{} : " --certificate " + options.certificate);
+                     (options.store.empty() ? std::string{} : " --store " + results::shown_address(options.store)) +
+                         (options.certificate.empty() ? std::string{} : " --certificate " + options.certificate));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct RunOptions {
   std::string topology = "automatic";
   std::string inventory;
   std::string out;
+  std::string store;  ///< postgresql://...; empty: results.db in `out`
   bool resume = false;
   std::optional<std::uint64_t> seed;
   std::string clock;  ///< host, virtual; empty: virtual where the lab would be emulated
@@ -49,6 +50,10 @@ struct CampaignSession {
   Manifest manifest;
   std::string consoles;  ///< of a lab
 };
+
+inline Destination destination_of(const RunOptions& options) {
+  return {.out = options.out, .store = options.store};
+}
 
 /// The manifest of a campaign that begins, or goes on.
 Manifest make_manifest(const RunOptions& options, const RunPlan& plan, const Testbed& testbed,

@@ -8,6 +8,7 @@
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/inventory.hh"
 #include "results/analyses/certificate/certificate.hh"
+#include "results/store/address.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -26,7 +27,9 @@ Result<Certificate> certificate_of(const std::string& source) {
   const auto summary = results::summarise_directory(source, vocabulary);
   if (!summary) return tl::unexpected(summary.error());
   auto made = results::certify(*summary, vocabulary);
-  if (!made) return tl::unexpected(Error{fmt::format("{}: {}", source, made.error().message), made.error().exit_code});
+  if (!made)
+    return tl::unexpected(
+        Error{fmt::format("{}: {}", results::shown_address(source), made.error().message), made.error().exit_code});
   return made;
 }
 

@@ -20,6 +20,11 @@ void add_explore(CLI::App& app, int& exit_code);
 void add_inject(CLI::App& app, int& exit_code);
 void add_verify(CLI::App& app, int& exit_code);
 void add_pki(CLI::App& app, int& exit_code);
+void add_history(CLI::App& app, int& exit_code);
+void add_store(CLI::App& app, int& exit_code);
+
+/// --store of the commands that make a campaign.
+void add_store_option(CLI::App& command, std::string& store);
 
 /// All that this build knows: what campaigns may say, and what results mean.
 Vocabulary campaign_vocabulary();

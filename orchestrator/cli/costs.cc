@@ -7,6 +7,7 @@
 #include "common/well_known.hh"
 #include "orchestrator/cli/commands.hh"
 #include "results/analyses/costs/costs.hh"
+#include "results/store/address.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -34,7 +35,7 @@ Result<void> write_profile(const Options& options, const std::vector<results::Fi
     if (one.name == options.profile) return keep_profile(options.out, results::to_profile(one));
     names += (names.empty() ? "'" : ", '") + one.name + "'";
   }
-  return refuse("--profile '{}': {} has {}", options.profile, options.directory,
+  return refuse("--profile '{}': {} has {}", options.profile, results::shown_address(options.directory),
                 names.empty() ? "no costs: run campaigns/registration-2006.yaml" : names);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "orchestrator/cli/commands.hh"
+#include "results/store/postgres/backend.hh"
 #include "results/summary/summary.hh"
 
 namespace longhaul::orchestrator {
@@ -70,16 +71,33 @@ void warn_of_builds(const RunDirectory& directory, const std::string& now, Sink&
                     directory.store.directory().string(), builds)});
 }
 
-Result<void> check_new(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::exists(std::filesystem::path{path} / "results.db", ignored))
-    return refuse("{} holds a campaign already; go on with it by --resume, or take another --out", path);
-  return {};
+Result<results::PostgresAddress> address_of(const Destination& destination) {
+  auto address = results::parse_postgres(destination.store);
+  if (!address || !address->campaign.empty()) return address;
+  const auto directory = std::filesystem::path{destination.out}.lexically_normal();
+  const auto name = directory.has_filename() ? directory.filename() : directory.parent_path().filename();
+  return results::parse_postgres(address->url + '#' + name.string());
 }
 
-Result<RunDirectory> open_directory(const std::string& path, bool resume, const Campaign& campaign,
+Result<void> check_new(const Destination& destination) {
+  if (results::holds_store(destination.out))
+    return refuse("{} holds a campaign already; go on with it by --resume, or take another --out", destination.out);
+  if (destination.store.empty()) return {};
+  const auto address = address_of(destination);
+  if (!address) return tl::unexpected(address.error());
+  return results::check_free(*address);
+}
+
+Result<results::Store> create_store(const Destination& destination) {
+  if (destination.store.empty()) return results::Store::open(destination.out, results::OpenMode::create);
+  const auto address = address_of(destination);
+  if (!address) return tl::unexpected(address.error());
+  return results::Store::create(destination.out, *address);
+}
+
+Result<RunDirectory> open_directory(const Destination& destination, bool resume, const Campaign& campaign,
                                     std::optional<std::uint64_t> seed) {
-  auto store = results::Store::open(path, resume ? results::OpenMode::resume : results::OpenMode::create);
+  auto store = resume ? results::Store::open(destination.out, results::OpenMode::resume) : create_store(destination);
   if (!store) return tl::unexpected(store.error());
   RunDirectory directory{.store = std::move(*store), .manifest = {}, .runs = {}};
   if (!resume) return directory;
@@ -91,7 +109,7 @@ Result<RunDirectory> open_directory(const std::string& path, bool resume, const 
     return tl::unexpected(manifest.error());
   }
   if (auto same = check_resume(*manifest, campaign.file.text, seed, nullptr); !same)
-    return refuse("{}: {}", path, same.error().message);
+    return refuse("{}: {}", destination.out, same.error().message);
   directory.manifest = std::move(*manifest);
   const auto names = headlines(*directory.manifest, campaign);
   for (const auto& run : *index) {

@@ -26,8 +26,20 @@ struct RunDirectory {
   std::vector<EarlierRun> runs;      ///< of the earlier session
 };
 
+/// Where a campaign's results go.
+struct Destination {
+  std::string out;    ///< the run directory
+  std::string store;  ///< postgresql://...; empty: results.db in it
+};
+
+/// The campaign in PostgreSQL: one without a name is called as the run directory is. Pure.
+Result<results::PostgresAddress> address_of(const Destination& destination);
+
+/// Refused when there is a campaign already. The directory and what leads to the store are made.
+Result<results::Store> create_store(const Destination& destination);
+
 /// New: refused when it holds a campaign. To resume: refused when it does not, or when the text or the seed is another.
-Result<RunDirectory> open_directory(const std::string& path, bool resume, const Campaign& campaign,
+Result<RunDirectory> open_directory(const Destination& destination, bool resume, const Campaign& campaign,
                                     std::optional<std::uint64_t> seed);
 
 /// The builds of longhaul that measured, in their order: those of a manifest's `version`, and this one where the last
@@ -37,8 +49,8 @@ std::string builds_of(const std::string& earlier, const std::string& now);
 /// Says so where a campaign is gone on with by another build than the one that began it.
 void warn_of_builds(const RunDirectory& directory, const std::string& now, Sink& sink);
 
-/// Refuses as open_directory(path, false, ...) would, without making anything.
-Result<void> check_new(const std::string& path);
+/// Refuses as create_store() would, without making anything.
+Result<void> check_new(const Destination& destination);
 
 /// All cells of the campaign, or those of which a run was made: a share makes no others.
 enum class Counted { all, tried };

@@ -80,7 +80,7 @@ int explore(Options options) {
   // What is wrong with a fault is said before anything is booted.
   if (auto fault = exploration_text({}, {}, {}, options.rule); !fault) return report_error(fault.error(), run.as_json);
   if (!run.resume)
-    if (auto fresh = check_new(run.out); !fresh) return report_error(fresh.error(), run.as_json);
+    if (auto fresh = check_new(destination_of(run)); !fresh) return report_error(fresh.error(), run.as_json);
   watch_interrupts();
   const auto sink = run.as_json ? make_json_sink(stderr) : make_text_sink(stderr, ::isatty(STDERR_FILENO) != 0);
   auto plan = prepare(options, *sink);
@@ -89,7 +89,7 @@ int explore(Options options) {
   run.campaign = plan_file(run.out);
   std::optional<RunDirectory> directory;
   if (run.resume) {
-    auto opened = open_directory(run.out, true, plan->campaign, run.seed);
+    auto opened = open_directory(destination_of(run), true, plan->campaign, run.seed);
     if (!opened) return report_error(opened.error(), run.as_json);
     directory = std::move(*opened);
   }
@@ -125,6 +125,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_option("CAMPAIGN", run.campaign, "the campaign file (YAML): few cells, with short windows")->required();
   command->add_option("--out", run.out, "the run directory; exploration.yaml in it is the campaign that is made of it")
       ->required();
+  add_store_option(*command, run.store);
   command
       ->add_option("--fault", options->rule.fault, "of each packet: drop, swap, duplicate, or such as 'delay by 5ms'")
       ->capture_default_str();

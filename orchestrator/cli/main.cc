@@ -31,6 +31,8 @@ int main(int argc, char** argv) {
     orchestrator::add_certify(app, exit_code);
     orchestrator::add_simulate(app, exit_code);
     orchestrator::add_doctor(app, exit_code);
+    orchestrator::add_history(app, exit_code);
+    orchestrator::add_store(app, exit_code);
     orchestrator::add_lab(app, exit_code);
     orchestrator::add_pki(app, exit_code);
     if (const auto code = parse_command_line(app, argc, argv)) return *code;

@@ -60,7 +60,7 @@ Result<void> add_part(Whole& whole, const std::string& directory) {
   const auto its = part->manifest();
   if (!its) return tl::unexpected(its.error());
   if (auto alike = check_alike(whole.manifest.value_or(*its), *its); !alike)
-    return refuse("{}: {}", directory, alike.error().message);
+    return refuse("{}: {}", results::shown_address(directory), alike.error().message);
   if (whole.manifest)
     add_manifest(*whole.manifest, *its);
   else
@@ -81,7 +81,7 @@ Result<void> add_part(Whole& whole, const std::string& directory) {
     if (run.nodes.empty() && there.nodes.empty()) continue;
     if (const auto where = results::first_difference(there, run); !where.empty())
       return fail("{}: run {} is there twice and not the same: {}; longhaul verify tells which part is wrong",
-                  directory, run.run_id, where);
+                  results::shown_address(directory), run.run_id, where);
   }
   return {};
 }
@@ -94,8 +94,8 @@ void check_complete(Whole& whole) {
     if (!cells.contains(cell.cell_id)) whole.manifest->finished = 0;
 }
 
-Result<void> write(const Whole& whole, const std::string& out) {
-  auto store = results::Store::open(out, results::OpenMode::create);
+Result<void> write(const Whole& whole, const Destination& destination) {
+  auto store = create_store(destination);
   if (!store) return tl::unexpected(store.error());
   for (const auto& [digest, one] : whole.facts)
     if (auto kept = store->add_facts(digest, one); !kept) return kept;
@@ -106,24 +106,25 @@ Result<void> write(const Whole& whole, const std::string& out) {
 
 }  // namespace
 
-Result<void> merge(const std::vector<std::string>& parts, const std::string& out) {
-  if (auto fresh = check_new(out); !fresh) return fresh;
+Result<void> merge(const std::vector<std::string>& parts, const Destination& destination) {
+  if (auto fresh = check_new(destination); !fresh) return fresh;
   Whole whole;
   std::set<fs::path> taken;
   for (const auto& directory : parts) {
     std::error_code missing;
-    if (const auto path = fs::canonical(directory, missing); !missing && !taken.insert(path).second)
-      return refuse("{} is named twice", directory);
+    const auto path = results::is_postgres(directory) ? fs::path{directory} : fs::canonical(directory, missing);
+    if (!missing && !taken.insert(path).second) return refuse("{} is named twice", results::shown_address(directory));
     if (auto added = add_part(whole, directory); !added) return added;
   }
   if (!whole.manifest) return refuse("there is nothing to join: name the run directories of longhaul shard");
   check_complete(whole);
   std::error_code ignored;
+  const fs::path out = destination.out;
   const bool ours = !fs::exists(out, ignored);
-  auto written = write(whole, out);
+  auto written = write(whole, destination);
   if (!written) {
-    for (const auto* file : {"results.db", "results.db-wal", "results.db-shm", "manifest.json"})
-      fs::remove(fs::path{out} / file, ignored);
+    for (const auto* file : {"results.db", "results.db-wal", "results.db-shm", "manifest.json", "store"})
+      fs::remove(out / file, ignored);
     if (ours) fs::remove(out, ignored);
   }
   return written;

@@ -1,4 +1,5 @@
 // longhaul report, compare, claims.
+#include <filesystem>
 #include <memory>
 
 #include "common/printable.hh"
@@ -6,6 +7,7 @@
 #include "results/analyses/compare/compare.hh"
 #include "results/claims/check.hh"
 #include "results/report/report.hh"
+#include "results/store/address.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -13,14 +15,22 @@ namespace {
 struct Options {
   std::string directory;
   std::string other;
+  std::string out;
   bool json = false;
 };
 
 int report(const Options& options) {
+  if (options.out.empty() && results::is_postgres(options.directory))
+    return report_error({.message = "--out DIR is missing: where the page of a campaign in PostgreSQL goes"},
+                        options.json);
+  const auto& out = options.out.empty() ? options.directory : options.out;
   const auto vocabulary = results_vocabulary();
   const auto analysis = results::analyse_directory(options.directory, vocabulary);
   if (!analysis) return report_error(analysis.error(), options.json);
-  const auto written = results::write_report(options.directory, *analysis);
+  std::error_code error;
+  std::filesystem::create_directories(out, error);
+  if (error) return report_error({.message = fmt::format("{}: {}", out, error.message())}, options.json);
+  const auto written = results::write_report(out, *analysis);
   if (!written) return report_error(written.error(), options.json);
   if (options.json) {
     fmt::print("{}\n", results::json_of(*analysis));
@@ -56,14 +66,19 @@ void add_results(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
 
   auto* one = app.add_subcommand("report", "write report.html, cells.csv and claims.json of a run directory again");
-  one->add_option("DIR", options->directory, "what `longhaul run --out` wrote")->required();
+  one->add_option("DIR", options->directory, "what `longhaul run --out` wrote, or postgresql://HOST/DATABASE#CAMPAIGN")
+      ->required();
+  one->add_option("--out", options->out, "where the files go; without it DIR")->type_name("DIR");
   one->add_flag("--json", options->json, "print the comparison and the cells as one JSON document");
-  one->footer("Example:\n  longhaul report out/quick");
+  one->footer(
+      "Examples:\n  longhaul report out/quick\n"
+      "  longhaul report postgresql://db.example.org/lab#quick --out quick");
   one->callback([options, &exit_code] { exit_code = report(*options); });
 
   auto* two = app.add_subcommand("compare",
                                  "do two campaigns agree? Cell by cell, the ratio of medians with its 95 % interval");
-  two->add_option("DIR", options->directory, "the first run directory")->required();
+  two->add_option("DIR", options->directory, "the first: a run directory, or postgresql://HOST/DATABASE#CAMPAIGN")
+      ->required();
   two->add_option("OTHER", options->other, "the second")->required();
   two->add_flag("--json", options->json, "print one JSON document");
   two->footer(
@@ -72,7 +87,7 @@ void add_results(CLI::App& app, int& exit_code) {
   two->callback([options, &exit_code] { exit_code = compare(*options); });
 
   auto* three = app.add_subcommand("claims", "print the verdicts on the papers' claims");
-  three->add_option("DIR", options->directory, "a run directory")->required();
+  three->add_option("DIR", options->directory, "a run directory, or postgresql://HOST/DATABASE#CAMPAIGN")->required();
   three->add_flag("--json", options->json,
                   "print one JSON document: statements, criteria, verdicts, figures with intervals");
   three->footer("Example:\n  longhaul claims out/quick");

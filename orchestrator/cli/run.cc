@@ -152,7 +152,7 @@ Result<CampaignSession> run_session(const RunOptions& options, const RunPlan& pl
     if (auto same = check_resume(*directory->manifest, plan.campaign.file.text, options.seed, &*testbed); !same)
       return refuse("{}: {}", options.out, same.error().message);
   if (!directory) {
-    auto opened = open_directory(options.out, false, plan.campaign, options.seed);
+    auto opened = open_directory(destination_of(options), false, plan.campaign, options.seed);
     if (!opened) return tl::unexpected(opened.error());
     directory = std::move(*opened);
   }
@@ -253,12 +253,12 @@ int run(RunOptions options) {
   std::optional<RunDirectory> directory;
   const auto go_on = [&]() -> Result<void> {
     directory.reset();
-    auto opened = open_directory(options.out, true, plan->campaign, options.seed);
+    auto opened = open_directory(destination_of(options), true, plan->campaign, options.seed);
     if (!opened) return tl::unexpected(opened.error());
     directory = std::move(*opened);
     return {};
   };
-  if (auto ready = options.resume ? go_on() : check_new(options.out); !ready)
+  if (auto ready = options.resume ? go_on() : check_new(destination_of(options)); !ready)
     return report_error(ready.error(), options.as_json);
   if (directory) warn_of_builds(*directory, version_text(), *sink);
   if (auto settled = set_clock(options, *plan, directory, *sink); !settled)
@@ -317,6 +317,7 @@ void add_run(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--inventory", options->inventory, "on the testbed of this Ansible inventory");
   command->add_option("--out", options->out, "the run directory: results.db, report.html, cells.csv, manifest.json");
+  add_store_option(*command, options->store);
   command->add_flag("--resume", options->resume, "go on with what is in --out; nothing that is finished is run again");
   command->add_option(
       "--seed", options->seed,

@@ -166,7 +166,7 @@ Result<CampaignSession> run_sealed_session(const RunOptions& options, const RunP
     if (!same) return refuse("{}: {}", options.out, same.error().message);
   }
   if (!directory) {
-    auto opened = open_directory(options.out, false, plan.campaign, options.seed);
+    auto opened = open_directory(destination_of(options), false, plan.campaign, options.seed);
     if (!opened) return tl::unexpected(opened.error());
     directory = std::move(*opened);
   }

@@ -17,6 +17,7 @@ namespace {
 struct MergeOptions {
   std::vector<std::string> parts;
   std::string out;
+  std::string store;
   bool as_json = false;
 };
 
@@ -51,8 +52,8 @@ int shard(RunOptions options, const std::string& share) {
   const auto sink = options.as_json ? make_json_sink(stdout) : make_text_sink(stderr, ::isatty(STDERR_FILENO) != 0);
   // One that was begun is gone on with: a job may be started twice.
   std::optional<RunDirectory> directory;
-  if (!check_new(options.out)) {
-    auto opened = open_directory(options.out, true, plan->campaign, options.seed);
+  if (!check_new(destination_of(options))) {
+    auto opened = open_directory(destination_of(options), true, plan->campaign, options.seed);
     if (!opened) return report_error(opened.error(), options.as_json);
     directory = std::move(*opened);
     warn_of_builds(*directory, version_text(), *sink);
@@ -65,7 +66,8 @@ int shard(RunOptions options, const std::string& share) {
 }
 
 int merge_and_report(const MergeOptions& options) {
-  if (auto merged = merge(options.parts, options.out); !merged) return report_error(merged.error(), options.as_json);
+  if (auto merged = merge(options.parts, {.out = options.out, .store = options.store}); !merged)
+    return report_error(merged.error(), options.as_json);
   const auto analysis = results::analyse_directory(options.out, results_vocabulary());
   if (!analysis) return report_error(analysis.error(), options.as_json);
   const auto written = results::write_report(options.out, *analysis);
@@ -78,10 +80,17 @@ int merge_and_report(const MergeOptions& options) {
 
 std::vector<std::string> shard_commands(const RunOptions& options) {
   std::vector<std::string> commands;
-  for (std::size_t i = 1; i <= options.shares; ++i)
-    commands.push_back(fmt::format("longhaul shard {} --share {}/{} --seed {} --shift {} --quantum {} --out {}",
-                                   quoted(options.campaign), i, options.shares, options.seed.value_or(kVirtualSeed),
-                                   options.shift, options.quantum, quoted(fmt::format("{}.{}", options.out, i))));
+  for (std::size_t i = 1; i <= options.shares; ++i) {
+    auto command = fmt::format("longhaul shard {} --share {}/{} --seed {} --shift {} --quantum {} --out {}",
+                               quoted(options.campaign), i, options.shares, options.seed.value_or(kVirtualSeed),
+                               options.shift, options.quantum, quoted(fmt::format("{}.{}", options.out, i)));
+    // A share is a campaign of its own there, too: merge joins them.
+    if (!options.store.empty())
+      command += fmt::format(
+          " --store {}", quoted(options.store.find('#') == std::string::npos ? options.store
+                                                                             : fmt::format("{}.{}", options.store, i)));
+    commands.push_back(std::move(command));
+  }
   return commands;
 }
 
@@ -96,6 +105,7 @@ void add_shard(CLI::App& app, int& exit_code) {
   one->add_option("CAMPAIGN", options->campaign, "the campaign file (YAML)")->required();
   one->add_option("--share", *share, "which share of how many, such as 2/8")->required();
   one->add_option("--out", options->out, "the share's run directory; one that was begun is gone on with")->required();
+  add_store_option(*one, options->store);
   one->add_option("--seed", options->seed, "as for run")->capture_default_str();
   one->add_option("--labs", options->labs, "copies side by side")->capture_default_str();
   one->add_option("--shift", options->shift, "as for run")->check(CLI::Range(0, 2))->capture_default_str();
@@ -108,8 +118,10 @@ void add_shard(CLI::App& app, int& exit_code) {
 
   auto parts = std::make_shared<MergeOptions>();
   auto* two = app.add_subcommand("merge", "join the shares of a campaign");
-  two->add_option("PART", parts->parts, "run directories of longhaul shard")->required();
+  two->add_option("PART", parts->parts, "run directories of longhaul shard, or their addresses in PostgreSQL")
+      ->required();
   two->add_option("--out", parts->out, "the campaign's run directory")->required();
+  add_store_option(*two, parts->store);
   two->add_flag("--json", parts->as_json, "print errors as JSON");
   two->footer(
       "Example:\n  longhaul merge out/quick.1 out/quick.2 --out out/quick\n"

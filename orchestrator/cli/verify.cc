@@ -27,6 +27,10 @@ struct Options {
   bool as_json = false;
 };
 
+std::string shown(const Options& options) {
+  return results::shown_address(options.directory);
+}
+
 struct Verdict {
   std::size_t runs = 0, equal = 0;
   std::vector<std::pair<std::string, std::string>> different;  // run, where
@@ -40,7 +44,7 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
   if (!manifest->virtual_clock)
     return refuse(
         "{}: it was measured by the host's clock, which repeats nothing; compare it with another by longhaul compare",
-        options.directory);
+        shown(options));
   auto plan = plan_of(manifest->campaign_file, manifest->campaign_text);
   if (!plan) return tl::unexpected(plan.error());
   set_clock(plan->cells, kVirtualClock);
@@ -53,7 +57,7 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
   const auto image = seal_for(like, *plan, sink);
   if (!image) return tl::unexpected(image.error());
   if (auto same = check_image(*manifest, *image); !same)
-    return refuse("{}: cannot be made again here: {}", options.directory, same.error().message);
+    return refuse("{}: cannot be made again here: {}", shown(options), same.error().message);
 
   std::map<std::string, std::size_t> cells;
   for (std::size_t i = 0; i < plan->cells.size(); ++i) cells.emplace(plan->cells[i].id, i);
@@ -65,7 +69,7 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
     then.emplace(record.run_id, &record);
     runs.push_back({.cell = cell->second, .repetition = record.repetition, .attempt = record.attempt});
   }
-  if (runs.empty()) return refuse("{}: it holds no run that measured anything", options.directory);
+  if (runs.empty()) return refuse("{}: it holds no run that measured anything", shown(options));
   runs = repeated(runs, options.times);
   sink.on(StepEvent{fmt::format("making {} runs again{}", then.size(),
                                 options.times > 1 ? fmt::format(", each {} times", options.times) : "")});
@@ -99,7 +103,7 @@ int show(const Options& options, const Verdict& verdict) {
                            json::object{{"runs", verdict.runs}, {"equal", verdict.equal}, {"different", different}}));
   } else {
     for (const auto& [run, where] : verdict.different) fmt::print("{}: {}\n", printable(run), printable(where));
-    fmt::print("{}: {} of {} runs are the same, bit by bit\n", options.directory, verdict.equal, verdict.runs);
+    fmt::print("{}: {} of {} runs are the same, bit by bit\n", printable(shown(options)), verdict.equal, verdict.runs);
   }
   return verdict.different.empty() ? 0 : static_cast<int>(ExitCode::incomplete);
 }
@@ -110,7 +114,10 @@ void add_verify(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
       "verify", "make the runs of a directory again, from its manifest, and compare them bit by bit");
-  command->add_option("DIR", options->directory, "what `longhaul run --lab --clock virtual --out` wrote")->required();
+  command
+      ->add_option("DIR", options->directory,
+                   "what `longhaul run --lab --clock virtual --out` wrote, or postgresql://HOST/DATABASE#CAMPAIGN")
+      ->required();
   command->add_option("--cells", options->cells, "only the first so many cells of the campaign; without it all");
   command->add_option("--times", options->times, "how often each run is made again, each time from a fresh copy")
       ->check(CLI::Range(1, 1'000'000));

@@ -1,305 +1,187 @@
 #include "results/store/store.hh"
 
-#include <sys/stat.h>
+#include <set>
 
-#include <optional>
-#include <tuple>
-
-#include "common/log.hh"
 #include "common/replace_file.hh"
 #include "common/sha256.hh"
-#include "results/store/database.hh"
-#include "results/store/lock.hh"
-#include "results/store/schema.hh"
+#include "results/store/backend.hh"
+#include "results/store/postgres/backend.hh"
+#include "results/store/row.hh"
+#include "results/store/sqlite/backend.hh"
 
 namespace longhaul::results {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFile = "results.db";
-
-// A path as an SQLite URI: what has a meaning there is escaped. SQLITE_OPEN_NOFOLLOW refuses a link anywhere in a path,
-// and those of the directory are the user's own.
-std::string uri_of(const fs::path& path, const char* query) {
+Result<void> make_directory(const fs::path& directory) {
   std::error_code error;
-  const auto directory = fs::canonical(fs::absolute(path).parent_path(), error);
-  std::string uri = "file:";
-  for (const char c : error ? fs::absolute(path).string() : (directory / path.filename()).string()) {
-    if (c == '%' || c == '?' || c == '#') {
-      uri += fmt::format("%{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    } else {
-      uri += c;
-    }
-  }
-  return uri + query;
-}
-
-Result<void> check_whole(const Database& database) {
-  const auto verdict = database.text("PRAGMA quick_check(1)");
-  if (!verdict) return tl::unexpected(verdict.error());
-  if (*verdict != "ok") return database_error(database.name(), SQLITE_CORRUPT, *verdict);
+  fs::create_directories(directory, error);
+  if (error) return refuse("{}: cannot be made: {}: choose another --out", directory.string(), error.message());
   return {};
 }
 
-// Committed means on the disk: FULL syncs the log at every commit. A run takes a second, a sync some milliseconds.
-Result<void> configure_writer(Database& database) {
-  return database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
-}
-
-Result<Database> open_writer(const fs::path& path, OpenMode mode) {
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
-  auto database = Database::open(uri_of(path, ""), path.string(), flags);
-  if (!database) return database;
-  const auto state = inspect(*database);
-  if (!state) return tl::unexpected(state.error());
-  if (mode == OpenMode::resume && state->empty)
-    return refuse("{}: holds no campaign: nothing to resume", path.string());
-  // Only now: what is not ours is not touched.
-  if (auto set = configure_writer(*database); !set) return tl::unexpected(set.error());
-  if (state->empty) {
-    if (auto made = create_schema(*database); !made) return tl::unexpected(made.error());
-    return database;
+Result<std::unique_ptr<Backend>> open_backend(const fs::path& address, OpenMode mode) {
+  if (is_postgres(address.native())) {
+    const auto parsed = parse_postgres(address.native());
+    if (!parsed) return tl::unexpected(parsed.error());
+    return open_postgres(*parsed, mode);
   }
-  if (auto whole = check_whole(*database); !whole) return tl::unexpected(whole.error());
-  if (mode == OpenMode::create) {
-    // A start that died before its manifest was saved has left nothing worth keeping.
-    const auto used = database->integer("SELECT (SELECT count(*) FROM manifest) + (SELECT count(*) FROM runs)");
-    if (!used) return tl::unexpected(used.error());
-    if (*used > 0)
-      return refuse("{}: already holds a campaign: go on with it by --resume, or choose another --out",
-                    path.parent_path().string());
+  const auto pointer = read_pointer(address);
+  if (!pointer) return tl::unexpected(pointer.error());
+  if (*pointer) {
+    auto opened = open_postgres(**pointer, mode);
+    if (!opened)
+      return tl::unexpected(
+          Error{fmt::format("{}: {}", address.string(), opened.error().message), opened.error().exit_code});
+    return opened;
   }
-  if (auto upgraded = upgrade_schema(*database, state->version); !upgraded) return tl::unexpected(upgraded.error());
-  return database;
-}
-
-// Which file it is, and when it was last written.
-using Stamp = std::tuple<dev_t, ino_t, off_t, time_t, long>;
-std::optional<Stamp> stamp_of(const fs::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  return Stamp{status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
-}
-
-// Runs are in the log while a writer is there, and after one that was killed; then SQLite must keep its locks. It lies
-// beside the file itself, not beside a link to it.
-bool has_log(const fs::path& path) {
-  std::error_code none;
-  const auto size = fs::file_size(fs::canonical(path, none).string() + "-wal", none);
-  return !none && size > 0;
-}
-
-// Without a log nothing is locked and nothing is left beside the file, and its directory need not be writable.
-Result<Database> open_reader(const fs::path& path, bool log) {
-  auto database = Database::open(uri_of(path, log ? "" : "?immutable=1"), path.string(), SQLITE_OPEN_READONLY);
-  if (!database) return database;
-  const auto state = inspect(*database);
-  if (!state) return tl::unexpected(state.error());
-  if (state->empty) return refuse("{}: holds no campaign", path.string());
-  if (auto whole = check_whole(*database); !whole) return tl::unexpected(whole.error());
-  if (state->version < kStoreSchema) {
-    auto copy = Database::open(":memory:", path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    if (!copy) return copy;
-    if (auto copied = copy->copy_from(*database); !copied) return tl::unexpected(copied.error());
-    if (auto upgraded = upgrade_schema(*copy, state->version); !upgraded) return tl::unexpected(upgraded.error());
-    database = std::move(copy);
-  }
-  if (auto set = database->execute("PRAGMA query_only = 1"); !set) return tl::unexpected(set.error());
-  return database;
-}
-
-// What was read without locks of a file that changed meanwhile may be of two times.
-template <typename T>
-Result<T> settled(const fs::path& path, const std::optional<Stamp>& stamp, Result<T> read) {
-  if (!stamp || stamp_of(path) == stamp) return read;
-  return fail("{}: a longhaul began to write to it while it was read: try again", path.string());
-}
-
-// `take` gets each row; its error ends the walk.
-template <typename Take>
-Result<void> walk(const Database& database, std::string_view sql, Take take) {
-  auto select = database.prepare(sql);
-  if (!select) return tl::unexpected(select.error());
-  while (true) {
-    const auto row = select->step();
-    if (!row) return tl::unexpected(row.error());
-    if (!*row) return {};
-    if (Result<void> taken = take(*select); !taken) return taken;
-  }
+  if (mode == OpenMode::create)
+    if (auto made = make_directory(address); !made) return tl::unexpected(made.error());
+  return open_sqlite(address, mode);
 }
 
 }  // namespace
 
-struct Store::State {
-  fs::path directory;
-  std::optional<WriterLock> lock;  // before the database: released after it is closed
-  std::optional<Stamp> stamp;      // of a file that was opened without locks
-  Database database;
-
-  template <typename Take>
-  Result<void> each_row(std::string_view sql, Take take) const {
-    return settled(directory / kFile, stamp, walk(database, sql, std::move(take)));
-  }
-};
-
-Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Store::Store(fs::path directory, std::unique_ptr<Backend> backend)
+    : directory_(std::move(directory)), backend_(std::move(backend)) {}
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;
 
 const fs::path& Store::directory() const {
-  return state_->directory;
+  return directory_;
 }
 
 std::string facts_digest(const NodeFacts& facts) {
   return short_digest(to_json(facts));
 }
 
-Result<Store> Store::open(const fs::path& directory, OpenMode mode) {
-  const auto path = directory / kFile;
-  std::error_code error;
-  if (mode == OpenMode::create) {
-    fs::create_directories(directory, error);
-    if (error) return refuse("{}: cannot be made: {}: choose another --out", directory.string(), error.message());
-  } else if (!fs::exists(path, error)) {
-    return refuse("{}: no such file: name a directory that `longhaul run --out` made", path.string());
-  }
-  std::optional<WriterLock> lock;
-  if (mode != OpenMode::read) {
-    auto taken = WriterLock::take(directory);
-    if (!taken) return tl::unexpected(taken.error());
-    lock = std::move(*taken);
-  }
-  const bool unlocked = mode == OpenMode::read && !has_log(path);
-  const auto stamp = unlocked ? stamp_of(path) : std::nullopt;
-  auto database = mode == OpenMode::read ? settled(path, stamp, open_reader(path, !unlocked)) : open_writer(path, mode);
-  if (!database) return tl::unexpected(database.error());
-  return Store{std::make_unique<State>(State{directory, std::move(lock), stamp, std::move(*database)})};
+bool holds_store(const fs::path& address) {
+  if (is_postgres(address.native())) return open_backend(address, OpenMode::read).has_value();
+  const auto pointer = read_pointer(address);
+  return holds_sqlite(address) || !pointer || *pointer;
+}
+
+Result<Store> Store::open(const fs::path& address, OpenMode mode) {
+  auto backend = open_backend(address, mode);
+  if (!backend) return tl::unexpected(backend.error());
+  return Store{is_postgres(address.native()) ? fs::path{} : address, std::move(*backend)};
+}
+
+Result<Store> Store::create(const fs::path& directory, const PostgresAddress& address) {
+  auto backend = open_postgres(address, OpenMode::create);
+  if (!backend) return tl::unexpected(backend.error());
+  if (auto made = make_directory(directory); !made) return tl::unexpected(made.error());
+  if (auto led = write_pointer(directory, address); !led) return tl::unexpected(led.error());
+  return Store{directory, std::move(*backend)};
+}
+
+Result<void> Store::keep_manifest(const std::string& document) {
+  if (auto kept = backend_->save_manifest(document); !kept || directory_.empty()) return kept;
+  return replace_file(directory_ / "manifest.json", document + "\n");
 }
 
 Result<void> Store::save_manifest(const Manifest& manifest) {
-  const auto text = to_json(manifest);
-  auto insert = state_->database.prepare(
-      "INSERT INTO manifest (one, document) VALUES (1, ?1) ON CONFLICT (one) DO UPDATE SET document = "
-      "excluded.document");
-  if (!insert) return tl::unexpected(insert.error());
-  if (auto done = insert->bind(1, text).step(); !done) return tl::unexpected(done.error());
-  return replace_file(state_->directory / "manifest.json", text + "\n");
+  return keep_manifest(to_json(manifest));
 }
 
 Result<Manifest> Store::manifest() const {
-  const auto text =
-      settled(state_->directory / kFile, state_->stamp, state_->database.text("SELECT document FROM manifest"));
+  const auto text = backend_->manifest();
   if (!text) return tl::unexpected(text.error());
-  if (text->empty())
-    return refuse("{}: holds no campaign: it was interrupted before it began", state_->database.name());
+  if (text->empty()) return refuse("{}: holds no campaign: it was interrupted before it began", backend_->name());
   auto manifest = manifest_from_json(*text);
-  if (!manifest)
-    return refuse("{}: its manifest cannot be read: {}", state_->database.name(), manifest.error().message);
+  if (!manifest) return refuse("{}: its manifest cannot be read: {}", backend_->name(), manifest.error().message);
   return manifest;
 }
 
 Result<void> Store::add_run(const RunRecord& run) {
-  auto& database = state_->database;
-  auto transaction = Transaction::begin(database);
-  if (!transaction) return tl::unexpected(transaction.error());
-  {
-    auto present = database.prepare("SELECT 1 FROM runs WHERE run_id = ?1");
-    if (!present) return tl::unexpected(present.error());
-    const auto row = present->bind(1, run.run_id).step();
-    if (!row) return tl::unexpected(row.error());
-    if (*row) return fail("{}: run {} is already there", database.name(), run.run_id);
-  }
-  {
-    auto insert = database.prepare(
-        "INSERT INTO runs (run_id, cell_id, repetition, attempt, status, started, finished, document) VALUES (?1, ?2, "
-        "?3, ?4, ?5, ?6, "
-        "?7, ?8)");
-    if (!insert) return tl::unexpected(insert.error());
-    insert->bind(1, run.run_id)
-        .bind(2, run.cell_id)
-        .bind(3, std::int64_t{run.repetition})
-        .bind(4, std::int64_t{run.attempt});
-    insert->bind(5, boost::describe::enum_to_string(run.status, "?")).bind(6, run.started).bind(7, run.finished);
-    if (auto done = insert->bind(8, to_json(run)).step(); !done) return tl::unexpected(done.error());
-  }
-  if (auto indexed = index_run(database, run); !indexed) return indexed;
-  return transaction->commit();
+  const auto row = row_of(run);
+  if (!row) return tl::unexpected(row.error());
+  return backend_->add_run(*row);
 }
 
 Result<std::vector<RunRecord>> Store::runs() const {
   std::vector<RunRecord> runs;
-  auto walked =
-      state_->each_row("SELECT document, run_id FROM runs ORDER BY sequence", [&](Statement& row) -> Result<void> {
-        auto run = run_record_from_json(row.text(0));
-        if (!run)
-          return refuse("{}: run {} cannot be read: {}", state_->database.name(), row.text(1), run.error().message);
-        runs.push_back(std::move(*run));
-        return {};
-      });
-  if (!walked) return tl::unexpected(walked.error());
+  auto read = backend_->each_document([&](const StoredRun& row) -> Result<void> {
+    auto run = run_record_from_json(row.document);
+    if (!run) return refuse("{}: run {} cannot be read: {}", backend_->name(), row.run_id, run.error().message);
+    runs.push_back(std::move(*run));
+    return {};
+  });
+  if (!read) return tl::unexpected(read.error());
   return runs;
 }
 
 Result<std::vector<RunSummary>> Store::index() const {
-  const auto& database = state_->database;
-  std::vector<RunSummary> rows;
-  std::map<std::string, std::size_t> place;
-  auto walked = state_->each_row(
-      "SELECT run_id, cell_id, repetition, attempt, status, started, finished, "
-      "json_extract(document, '$.virtual_clock.digest') FROM runs ORDER BY sequence",
-      [&](Statement& row) -> Result<void> {
-        RunSummary run{.run_id = row.text(0),
-                       .cell_id = row.text(1),
-                       .repetition = static_cast<int>(row.integer(2)),
-                       .attempt = static_cast<int>(row.integer(3)),
-                       .started = row.integer(5),
-                       .finished = row.integer(6),
-                       .digest = row.text(7),
-                       .metrics = {}};
-        if (!boost::describe::enum_from_string(row.text(4).c_str(), run.status))
-          return refuse("{}: run {} has the unknown status '{}'", database.name(), run.run_id, row.text(4));
-        place.emplace(run.run_id, rows.size());
-        rows.push_back(std::move(run));
-        return {};
-      });
-  if (!walked) return tl::unexpected(walked.error());
-  walked = state_->each_row("SELECT run_id, metric, value FROM metrics", [&](Statement& row) -> Result<void> {
-    if (const auto it = place.find(row.text(0)); it != place.end())
-      rows[it->second].metrics.emplace(row.text(1), row.real(2));
-    return {};
-  });
-  if (!walked) return tl::unexpected(walked.error());
-  return rows;
+  const auto rows = backend_->index();
+  if (!rows) return tl::unexpected(rows.error());
+  std::vector<RunSummary> index;
+  for (const auto& row : *rows) {
+    RunSummary run{.run_id = row.run_id,
+                   .cell_id = row.cell_id,
+                   .repetition = row.repetition,
+                   .attempt = row.attempt,
+                   .started = row.started,
+                   .finished = row.finished,
+                   .digest = row.digest,
+                   .metrics = {}};
+    if (!boost::describe::enum_from_string(row.status.c_str(), run.status))
+      return refuse("{}: run {} has the unknown status '{}'", backend_->name(), row.run_id, row.status);
+    for (const auto& metric : row.metrics) run.metrics.emplace(metric.name, metric.value);
+    index.push_back(std::move(run));
+  }
+  return index;
 }
 
 Result<void> Store::add_facts(const std::string& digest, const NodeFacts& facts) {
-  auto insert =
-      state_->database.prepare("INSERT INTO facts (digest, document) VALUES (?1, ?2) ON CONFLICT (digest) DO NOTHING");
-  if (!insert) return tl::unexpected(insert.error());
-  if (auto done = insert->bind(1, digest).bind(2, to_json(facts)).step(); !done) return tl::unexpected(done.error());
-  return {};
+  return backend_->add_facts(digest, to_json(facts));
 }
 
 Result<std::map<std::string, NodeFacts>> Store::facts() const {
+  const auto documents = backend_->facts();
+  if (!documents) return tl::unexpected(documents.error());
   std::map<std::string, NodeFacts> facts;
-  auto walked = state_->each_row("SELECT digest, document FROM facts", [&](Statement& row) -> Result<void> {
-    auto one = node_facts_from_json(row.text(1));
-    if (!one)
-      return refuse("{}: facts {} cannot be read: {}", state_->database.name(), row.text(0), one.error().message);
-    facts.emplace(row.text(0), std::move(*one));
-    return {};
-  });
-  if (!walked) return tl::unexpected(walked.error());
+  for (const auto& [digest, document] : *documents) {
+    auto one = node_facts_from_json(document);
+    if (!one) return refuse("{}: facts {} cannot be read: {}", backend_->name(), digest, one.error().message);
+    facts.emplace(digest, std::move(*one));
+  }
   return facts;
 }
 
-Result<void> Store::rebuild_index() {
-  auto transaction = Transaction::begin(state_->database);
-  if (!transaction) return tl::unexpected(transaction.error());
-  if (auto filled = fill_index(state_->database); !filled) return filled;
-  return transaction->commit();
+Result<std::size_t> Store::copy_to(Store& to) const {
+  const auto manifest = backend_->manifest();
+  if (!manifest) return tl::unexpected(manifest.error());
+  const auto facts = backend_->facts();
+  if (!facts) return tl::unexpected(facts.error());
+  for (const auto& [digest, document] : *facts)
+    if (auto kept = to.backend_->add_facts(digest, document); !kept) return tl::unexpected(kept.error());
+  const auto there = to.backend_->index();
+  if (!there) return tl::unexpected(there.error());
+  std::set<std::string> known;
+  for (const auto& run : *there) known.insert(run.run_id);
+  const auto index = backend_->index();
+  if (!index) return tl::unexpected(index.error());
+  std::map<std::string, std::vector<StoredMetric>> here;
+  for (const auto& run : *index) here.emplace(run.run_id, run.metrics);
+  std::size_t added = 0;
+  auto read = backend_->each_document([&](const StoredRun& stored) -> Result<void> {
+    if (known.contains(stored.run_id)) return {};
+    const auto run = run_record_from_json(stored.document);
+    if (!run) return refuse("{}: run {} cannot be read: {}", backend_->name(), stored.run_id, run.error().message);
+    auto row = row_of(*run);
+    if (!row) return tl::unexpected(row.error());
+    // Not as both would be written today: as they are.
+    row->document = stored.document;
+    if (const auto indexed = here.find(stored.run_id); indexed != here.end()) row->metrics = indexed->second;
+    ++added;
+    return to.backend_->add_run(*row);
+  });
+  if (!read) return tl::unexpected(read.error());
+  if (manifest->empty()) return added;
+  if (auto kept = to.keep_manifest(*manifest); !kept) return tl::unexpected(kept.error());
+  return added;
 }
 
 }  // namespace longhaul::results

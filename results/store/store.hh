@@ -1,4 +1,4 @@
-// The store of one campaign: DIR/results.db. Documents verbatim, and an index that can be rebuilt from them.
+// The store of one campaign: documents verbatim, and an index that can be made again from them.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,12 @@
 #include "model/facts.hh"
 #include "model/manifest.hh"
 #include "model/record.hh"
+#include "results/store/address.hh"
+#include "results/store/mode.hh"
 
 namespace longhaul::results {
 
-enum class OpenMode {
-  create,  ///< DIR is made; refused when it already holds a campaign
-  resume,  ///< DIR must hold a campaign; older schemas are upgraded in place
-  read     ///< never changes the file; an older schema is upgraded in a copy in memory
-};
+class Backend;
 
 /// One row of the index: what scheduling and resume need of a run, without its document.
 struct RunSummary {
@@ -37,17 +35,22 @@ struct RunSummary {
 /// Names a NodeFacts by its content: 16 hex digits of the SHA-256 of its document.
 std::string facts_digest(const NodeFacts& facts);
 
-/// Move-only owner. One writer at a time (a second one is refused, also across processes); readers may come and go
-/// meanwhile. SQLite in WAL mode with synchronous=FULL. All errors name the file and a remedy; after an error of a
-/// writing function everything committed before is still there and the store stays usable. Not for use by two threads
-/// at once.
+/// Move-only owner of a campaign's results: DIR/results.db (SQLite), or a campaign in a PostgreSQL database. One writer
+/// at a time (a second one is refused, also across processes); readers may come and go meanwhile. All errors name the
+/// file or the address and a remedy; after an error of a writing function everything committed before is still there
+/// and the store stays usable. Not for use by two threads at once.
 class Store {
  public:
-  static Result<Store> open(const std::filesystem::path& directory, OpenMode mode);
+  /// `address`: a run directory, or postgresql://HOST/DATABASE#CAMPAIGN. A directory with a file `store` in it leads to
+  /// PostgreSQL (address.hh). To create: the directory is made.
+  static Result<Store> open(const std::filesystem::path& address, OpenMode mode);
+  /// A new campaign in PostgreSQL, to which `directory`, which is made, will lead.
+  static Result<Store> create(const std::filesystem::path& directory, const PostgresAddress& address);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();
 
+  /// Empty: it was opened by the address of a PostgreSQL database.
   const std::filesystem::path& directory() const;
 
   /// Replaces the manifest, in the store and (by rename, so never half) in DIR/manifest.json.
@@ -65,13 +68,18 @@ class Store {
   Result<void> add_facts(const std::string& digest, const NodeFacts& facts);
   Result<std::map<std::string, NodeFacts>> facts() const;
 
-  /// Drops the index and makes it again from the documents.
-  Result<void> rebuild_index();
+  /// Adds all documents to `to`, byte by byte, and its manifest last: a copy that was interrupted has none, and is gone
+  /// on with by copying again. Returns how many runs were added.
+  Result<std::size_t> copy_to(Store& to) const;
 
  private:
-  struct State;
-  explicit Store(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  Store(std::filesystem::path directory, std::unique_ptr<Backend> backend);
+  Result<void> keep_manifest(const std::string& document);
+  std::filesystem::path directory_;
+  std::unique_ptr<Backend> backend_;
 };
+
+/// True when `address` (as for Store::open) leads to a campaign's results, whole or not.
+bool holds_store(const std::filesystem::path& address);
 
 }  // namespace longhaul::results

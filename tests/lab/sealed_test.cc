@@ -7,6 +7,7 @@
 
 #include "results/store/store.hh"
 #include "tests/lab/lab_fixture.hh"
+#include "tests/postgres_server.hh"
 
 namespace longhaul::testing {
 namespace {
@@ -170,6 +171,67 @@ TEST_F(Sealed, SharesJoinedGiveTheSameBytes) {
   const auto merged = longhaul({"merge", path("share.1"), path("share.2"), "--out", path("merged")});
   ASSERT_EQ(merged.code, 0) << merged.err;
   EXPECT_EQ(read_file(path("merged") / "cells.csv"), read_file(whole() / "cells.csv"));
+}
+
+// A server that is started again in the middle of a campaign, and a longhaul that is killed: the same bytes, and
+// nothing is there twice.
+TEST_F(Sealed, InPostgreSqlTheSameBytes) {
+  if (const auto why = testing_support::PostgresServer::missing(); !why.empty()) GTEST_SKIP() << why;
+  testing_support::PostgresServer server;
+  server.make_database("lab");
+  const auto url = server.url("lab");
+  ASSERT_EQ(longhaul({"store", "init", url}).code, 0);
+  const auto out = path("stored");
+  std::vector<std::string> command{"run", campaign(), "--lab", "--clock", "virtual", "--labs", "1", "--out", out};
+  auto first = command;
+  first.insert(first.end(), {"--store", url + "#sealed"});
+  auto process = start_longhaul(first, path("stored.log"));
+  const auto kept = [&] { return runs(url + "#sealed").size(); };
+  const auto await_runs = [&](std::size_t wanted) {
+    for (int i = 0; i < 1200 && kept() < wanted && alive(process.pid()); ++i) std::this_thread::sleep_for(50ms);
+    ASSERT_GE(kept(), wanted) << read_file(path("stored.log"));
+  };
+  await_runs(1);
+  server.stop();
+  std::this_thread::sleep_for(1s);
+  server.start();
+  await_runs(3);
+  ::kill(process.pid(), SIGKILL);
+  ASSERT_TRUE(process.wait(10s));
+  EXPECT_FALSE(fs::exists(out / "results.db"));
+  command.emplace_back("--resume");
+  const auto resumed = longhaul(command);
+  ASSERT_EQ(resumed.code, 0) << resumed.out << resumed.err;
+  EXPECT_EQ(kept(), kRuns);
+  EXPECT_EQ(read_file(out / "cells.csv"), read_file(whole() / "cells.csv"));
+  const auto verified = longhaul({"verify", url + "#sealed", "--cells", "1"});
+  EXPECT_EQ(verified.code, 0) << verified.err;
+  EXPECT_NE(verified.out.find("2 of 2 runs are the same"), std::string::npos) << verified.out;
+}
+
+// No file of one share is needed by another, nor by who joins them.
+TEST_F(Sealed, SharesInPostgreSqlJoinedGiveTheSameBytes) {
+  if (const auto why = testing_support::PostgresServer::missing(); !why.empty()) GTEST_SKIP() << why;
+  testing_support::PostgresServer server;
+  server.make_database("lab");
+  server.sql("lab", "CREATE ROLE bench LOGIN");
+  ASSERT_EQ(longhaul({"store", "init", server.url("lab"), "--writer", "bench"}).code, 0);
+  const auto address = [&](const char* name) { return server.url("lab", "bench") + "#" + name; };
+  std::vector<Child> shares;
+  for (const char* number : {"1", "2"})
+    shares.push_back(start_longhaul({"shard", campaign(), "--share", fmt::format("{}/2", number), "--out",
+                                     path("pg").string() + number, "--store", address("part.") + number},
+                                    path("pg.log").string() + number));
+  for (auto& share : shares) {
+    const auto end = share.wait(std::chrono::minutes{10});
+    ASSERT_TRUE(end && end->ok()) << read_file(path("pg.log1")) << read_file(path("pg.log2"));
+  }
+  for (const char* number : {"1", "2"}) fs::remove_all(path("pg").string() + number);
+  const auto merged = longhaul(
+      {"merge", address("part.1"), address("part.2"), "--out", path("pg.merged"), "--store", address("whole")});
+  ASSERT_EQ(merged.code, 0) << merged.err;
+  EXPECT_EQ(runs(address("whole")).size(), kRuns);
+  EXPECT_EQ(read_file(path("pg.merged") / "cells.csv"), read_file(whole() / "cells.csv"));
 }
 
 TEST_F(Sealed, VerifyMakesItAgainAndNamesWhatDiffers) {

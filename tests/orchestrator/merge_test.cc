@@ -82,7 +82,7 @@ class Merge : public ::testing::Test {
   }
 
   std::string refusal(const std::vector<std::string>& parts) {
-    const auto merged = merge(parts, at("out"));
+    const auto merged = merge(parts, {.out = at("out")});
     EXPECT_FALSE(merged);
     EXPECT_FALSE(fs::exists(at("out"))) << "nothing is left";
     return merged ? "" : merged.error().message;
@@ -98,7 +98,7 @@ class Merge : public ::testing::Test {
 TEST_F(Merge, SharesGiveTheWholeCampaign) {
   const auto whole = make("whole", 0, 1);
   const auto first = make("first", 0, 2), second = make("second", 1, 2);
-  const auto merged = merge({first, second}, at("out"));
+  const auto merged = merge({first, second}, {.out = at("out")});
   ASSERT_TRUE(merged) << merged.error().message;
   const auto expected = runs_of(whole), found = runs_of(at("out"));
   EXPECT_EQ(expected.size(), 7U) << "three cells twice, one that is impossible";
@@ -126,32 +126,32 @@ TEST_F(Merge, SharesGiveTheWholeCampaign) {
 
 TEST_F(Merge, OfWhatWasMergedIsTheSame) {
   const auto whole = make("whole", 0, 1);
-  ASSERT_TRUE(merge({whole}, at("once")));
-  ASSERT_TRUE(merge({at("once")}, at("twice")));
+  ASSERT_TRUE(merge({whole}, {.out = at("once")}));
+  ASSERT_TRUE(merge({at("once")}, {.out = at("twice")}));
   const auto expected = runs_of(whole), found = runs_of(at("twice"));
   for (const auto& [id, run] : some(expected)) EXPECT_EQ(results::first_difference(run, found.at(id)), "") << id;
-  EXPECT_TRUE(merge({whole, at("twice")}, at("both"))) << "stored more often, but the same";
+  EXPECT_TRUE(merge({whole, at("twice")}, {.out = at("both")})) << "stored more often, but the same";
   EXPECT_EQ(runs_of(at("both")).size(), expected.size());
 }
 
 TEST_F(Merge, AShareThatIsMissingOrNotAtItsEndIsNoEnd) {
   const auto first = make("first", 0, 2), second = make("second", 1, 2);
-  ASSERT_TRUE(merge({first}, at("one")));
+  ASSERT_TRUE(merge({first}, {.out = at("one")}));
   EXPECT_EQ(manifest_of(at("one")).finished, 0);
   change_manifest(second, [](auto& manifest) { manifest.finished = 0; });
-  ASSERT_TRUE(merge({first, second}, at("cut")));
+  ASSERT_TRUE(merge({first, second}, {.out = at("cut")}));
   EXPECT_EQ(manifest_of(at("cut")).finished, 0);
 }
 
 TEST_F(Merge, ARunThatIsThereTwiceAndEqualIsKeptOnce) {
   const auto first = make("first", 0, 2), second = make("second", 1, 2), again = make("again", 1, 2);
-  ASSERT_TRUE(merge({first, second, again}, at("out")));
+  ASSERT_TRUE(merge({first, second, again}, {.out = at("out")}));
   EXPECT_EQ(runs_of(at("out")).size(), 7U);
 }
 
 TEST_F(Merge, OneThatIsNamedTwiceIsRefused) {
   const auto first = make("first", 0, 1);
-  const auto merged = merge({first, first + "/."}, at("out"));
+  const auto merged = merge({first, first + "/."}, {.out = at("out")});
   ASSERT_FALSE(merged);
   EXPECT_THAT(merged.error().message, HasSubstr("named twice"));
   EXPECT_FALSE(fs::exists(at("out")));
@@ -190,12 +190,12 @@ TEST_F(Merge, RefusesPartsOfDifferentCampaigns) {
   EXPECT_THAT(with([](auto& m) { m.virtual_clock->shift = 2; }), HasSubstr("its clock is another: shift 2"));
   EXPECT_THAT(with([](auto& m) { m.virtual_clock->quantum = 200; }), HasSubstr("quantum 200"));
   EXPECT_THAT(with([](auto& m) { m.virtual_clock.reset(); }), HasSubstr("measured by the host's clock"));
-  EXPECT_TRUE(merge({first, second}, at("out"))) << "and now they are alike again";
+  EXPECT_TRUE(merge({first, second}, {.out = at("out")})) << "and now they are alike again";
 }
 
 TEST_F(Merge, RefusesWhatIsThereAndWhatIsNot) {
   const auto whole = make("whole", 0, 1);
-  EXPECT_THAT(merge({whole}, whole).error().message, HasSubstr("holds a campaign already"));
+  EXPECT_THAT(merge({whole}, {.out = whole}).error().message, HasSubstr("holds a campaign already"));
   EXPECT_EQ(runs_of(whole).size(), 7U);
   EXPECT_THAT(refusal({whole, at("nothing")}), HasSubstr("nothing"));
   EXPECT_THAT(refusal({}), HasSubstr("name the run directories"));
@@ -205,10 +205,10 @@ TEST_F(Merge, WhatElseIsInItsPlaceStays) {
   const auto whole = make("whole", 0, 1);
   fs::create_directory(at("out"));
   std::ofstream(at("out") + "/notes") << "mine";
-  EXPECT_FALSE(merge({whole, at("nothing")}, at("out")));
+  EXPECT_FALSE(merge({whole, at("nothing")}, {.out = at("out")}));
   EXPECT_TRUE(fs::exists(at("out") + "/notes"));
   EXPECT_FALSE(fs::exists(at("out") + "/results.db"));
-  EXPECT_TRUE(merge({whole}, at("out")));
+  EXPECT_TRUE(merge({whole}, {.out = at("out")}));
   EXPECT_TRUE(fs::exists(at("out") + "/notes"));
 }
 

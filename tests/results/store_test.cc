@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "common/replace_file.hh"
-#include "results/store/database.hh"
-#include "results/store/schema.hh"
+#include "results/store/sqlite/database.hh"
+#include "results/store/sqlite/schema.hh"
 #include "tests/results/synthetic.hh"
 #include "tests/results/temporary.hh"
 
@@ -46,69 +46,12 @@ class StoreTest : public testing::Test {
   fs::path dir_ = scratch_.path() / "out";
 };
 
-TEST_F(StoreTest, KeepsWhatWasAdded) {
-  const auto campaign = small();
-  ASSERT_TRUE(synthetic::write(campaign, dir_));
-  const auto store = Store::open(dir_, OpenMode::read);
-  ASSERT_TRUE(store) << store.error().message;
-  EXPECT_EQ(to_json(*store->manifest()), to_json(campaign.manifest));
-  const auto runs = store->runs();
-  ASSERT_TRUE(runs);
-  ASSERT_EQ(runs->size(), campaign.runs.size());
-  for (std::size_t i = 0; i < runs->size(); ++i) EXPECT_EQ(to_json((*runs)[i]), to_json(campaign.runs[i]));
-  EXPECT_EQ(store->facts()->size(), campaign.facts.size());
-  EXPECT_EQ(slurp(dir_ / "manifest.json"), to_json(campaign.manifest) + "\n");
-}
-
-TEST_F(StoreTest, IndexTellsResumeWhatItNeeds) {
-  const auto campaign = small();
-  ASSERT_TRUE(synthetic::write(campaign, dir_));
-  const auto index = Store::open(dir_, OpenMode::resume)->index();
-  ASSERT_TRUE(index);
-  ASSERT_EQ(index->size(), campaign.runs.size());
-  const auto& run = campaign.runs[5];
-  const auto& row = (*index)[5];
-  EXPECT_EQ(row.run_id, run.run_id);
-  EXPECT_EQ(row.cell_id, run.cell_id);
-  EXPECT_EQ(row.repetition, run.repetition);
-  EXPECT_EQ(row.status, run.status);
-  EXPECT_EQ(row.finished, run.finished);
-  EXPECT_EQ(row.metrics.at("latency"), run.nodes.at("client").metrics.at("latency").value);
-}
-
-TEST_F(StoreTest, ARunIsAddedOnce) {
-  const auto campaign = small();
-  ASSERT_TRUE(synthetic::write(campaign, dir_));
-  auto store = Store::open(dir_, OpenMode::resume);
-  const auto again = store->add_run(campaign.runs[0]);
-  ASSERT_FALSE(again);
-  EXPECT_THAT(again.error().message,
-              AllOf(HasSubstr("results.db"), HasSubstr("already there"), HasSubstr(campaign.runs[0].run_id)));
-  EXPECT_EQ(store->runs()->size(), campaign.runs.size());
-}
-
-TEST_F(StoreTest, ADamagedHistogramIsRefusedAndLeavesNothing) {
-  auto campaign = small();
-  auto store = Store::open(dir_, OpenMode::create);
-  auto& run = campaign.runs[0];
-  run.nodes["client"].metrics["latency"].distribution->buckets = {1, 2, 3};
-  EXPECT_FALSE(store->add_run(run));
-  EXPECT_TRUE(store->runs()->empty());
-  EXPECT_TRUE(store->add_run(campaign.runs[1]));
-}
-
 TEST_F(StoreTest, ModesTellWhatIsThere) {
   EXPECT_THAT(refusal(dir_, OpenMode::read), AllOf(HasSubstr("no such file"), HasSubstr("longhaul run --out")));
   EXPECT_THAT(refusal(dir_, OpenMode::resume), HasSubstr("no such file"));
   ASSERT_TRUE(synthetic::write(small(), dir_));
   EXPECT_THAT(refusal(dir_, OpenMode::create), AllOf(HasSubstr("already holds a campaign"), HasSubstr("--resume")));
   EXPECT_EQ(refusal(dir_, OpenMode::resume), "opened");
-}
-
-TEST_F(StoreTest, AStartThatDiedBeforeItsManifestMayStartAgain) {
-  { ASSERT_TRUE(Store::open(dir_, OpenMode::create)); }
-  EXPECT_EQ(refusal(dir_, OpenMode::create), "opened");
-  EXPECT_THAT(Store::open(dir_, OpenMode::read)->manifest().error().message, HasSubstr("before it began"));
 }
 
 TEST_F(StoreTest, OneWriterAndAnyReaders) {
@@ -120,26 +63,6 @@ TEST_F(StoreTest, OneWriterAndAnyReaders) {
   const auto reader = Store::open(dir_, OpenMode::read);
   ASSERT_TRUE(reader);
   EXPECT_EQ(reader->runs()->size(), 8U);
-}
-
-TEST_F(StoreTest, ReadersSeeRunsAsTheyAreCommitted) {
-  const auto campaign = small();
-  auto writer = Store::open(dir_, OpenMode::create);
-  ASSERT_TRUE(writer->save_manifest(campaign.manifest));
-  const auto reader = Store::open(dir_, OpenMode::read);
-  ASSERT_TRUE(reader) << reader.error().message;
-  EXPECT_EQ(reader->runs()->size(), 0U);
-  ASSERT_TRUE(writer->add_run(campaign.runs[0]));
-  EXPECT_EQ(reader->runs()->size(), 1U);
-}
-
-TEST_F(StoreTest, AReaderCannotWrite) {
-  const auto campaign = small();
-  ASSERT_TRUE(synthetic::write(campaign, dir_));
-  auto reader = Store::open(dir_, OpenMode::read);
-  auto run = campaign.runs[0];
-  run.run_id = "other";
-  EXPECT_FALSE(reader->add_run(run));
 }
 
 TEST_F(StoreTest, NewerSchemaIsRefusedUntouched) {
@@ -198,7 +121,10 @@ TEST_F(StoreTest, IndexIsRebuiltFromTheDocuments) {
     ASSERT_TRUE(database->execute("UPDATE metrics SET value = 1"));
   }
   EXPECT_NE(index_text(), before);
-  ASSERT_TRUE(Store::open(dir_, OpenMode::resume)->rebuild_index());
+  {
+    auto database = Database::open((dir_ / "results.db").string(), "x", SQLITE_OPEN_READWRITE);
+    ASSERT_TRUE(fill_index(*database));
+  }
   EXPECT_EQ(index_text(), before);
 }
 

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "results/store/address.hh"
 #include "results/summary/clock.hh"
 #include "results/summary/processor.hh"
 
@@ -60,11 +61,6 @@ std::vector<std::string> warnings_of(const Summary& first, const Summary& second
 
 bool has_result(const CellSummary& cell) {
   return cell.usable > 0 && !cell.metrics.empty();
-}
-
-// In the metric's unit, as people read it.
-std::string shown(double value, const std::string& unit) {
-  return unit == "ns" ? fmt::format("{:.1f} us", value / 1000) : fmt::format("{:.4g} {}", value, unit);
 }
 
 // Processor time is exact by a virtual clock; by the host's the kernel samples it at ticks, in a dozen parts: that is
@@ -151,6 +147,10 @@ void compare_cell(Comparison& result, const CellSummary& cell, const CellSummary
 
 }  // namespace
 
+std::string shown(double value, const std::string& unit) {
+  return unit == "ns" ? fmt::format("{:.1f} us", value / 1000) : fmt::format("{:.4g} {}", value, unit);
+}
+
 Comparison compare(const Summary& first, const Summary& second, const Vocabulary& vocabulary) {
   Comparison result;
   result.first = first.manifest.name;
@@ -181,8 +181,8 @@ Result<Comparison> compare(const std::filesystem::path& first, const std::filesy
   const auto two = summarise_directory(second.string(), vocabulary);
   if (!two) return tl::unexpected(two.error());
   auto result = compare(*one, *two, vocabulary);
-  result.first = fmt::format("{} ({})", first.string(), one->manifest.name);
-  result.second = fmt::format("{} ({})", second.string(), two->manifest.name);
+  result.first = fmt::format("{} ({})", shown_address(first), one->manifest.name);
+  result.second = fmt::format("{} ({})", shown_address(second), two->manifest.name);
   return result;
 }
 

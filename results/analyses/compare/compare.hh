@@ -50,6 +50,9 @@ Result<Comparison> compare(const std::filesystem::path& first, const std::filesy
 /// The same on summaries. Pure.
 Comparison compare(const Summary& first, const Summary& second, const Vocabulary& vocabulary);
 
+/// A figure in its metric's unit, as people read it.
+std::string shown(double value, const std::string& unit);
+
 std::string to_text(const Comparison& comparison, const Vocabulary& vocabulary);
 std::string to_json(const Comparison& comparison);
 

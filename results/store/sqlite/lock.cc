@@ -1,4 +1,4 @@
-#include "results/store/lock.hh"
+#include "results/store/sqlite/lock.hh"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,8 +1,8 @@
 // The layout of results.db and its upgrades.
 #pragma once
 
-#include "model/record.hh"
-#include "results/store/database.hh"
+#include "results/store/backend.hh"
+#include "results/store/sqlite/database.hh"
 
 namespace longhaul::results {
 
@@ -25,8 +25,8 @@ Result<StoreState> inspect(const Database& database);
 /// Upgrades step by step to kStoreSchema in one transaction; nothing to do when it is there already.
 Result<void> upgrade_schema(Database& database, std::int64_t version);
 
-/// The index row and the metrics of one run whose row in `runs` exists.
-Result<void> index_run(Database& database, const RunRecord& run);
+/// The metrics of one run whose row in `runs` exists.
+Result<void> index_run(Database& database, const std::string& run_id, const std::vector<StoredMetric>& metrics);
 /// Empties the metrics index and fills it from the documents. Inside the caller's transaction.
 Result<void> fill_index(Database& database);
 

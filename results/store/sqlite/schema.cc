@@ -1,6 +1,6 @@
-#include "results/store/schema.hh"
+#include "results/store/sqlite/schema.hh"
 
-#include "results/metrics/metrics.hh"
+#include "results/store/row.hh"
 
 namespace longhaul::results {
 namespace {
@@ -73,13 +73,11 @@ Result<void> upgrade_schema(Database& database, std::int64_t version) {
   return transaction->commit();
 }
 
-Result<void> index_run(Database& database, const RunRecord& run) {
-  const auto metrics = run_metrics(run);
-  if (!metrics) return tl::unexpected(metrics.error());
-  for (const auto& [name, metric] : *metrics) {
+Result<void> index_run(Database& database, const std::string& run_id, const std::vector<StoredMetric>& metrics) {
+  for (const auto& metric : metrics) {
     auto insert = database.prepare("INSERT INTO metrics (run_id, metric, value, samples) VALUES (?1, ?2, ?3, ?4)");
     if (!insert) return tl::unexpected(insert.error());
-    insert->bind(1, run.run_id).bind(2, name).bind(3, metric.value).bind(4, static_cast<std::int64_t>(metric.samples));
+    insert->bind(1, run_id).bind(2, metric.name).bind(3, metric.value).bind(4, metric.samples);
     if (auto done = insert->step(); !done) return tl::unexpected(done.error());
   }
   return {};
@@ -95,7 +93,9 @@ Result<void> fill_index(Database& database) {
     if (!*row) return {};
     const auto run = run_record_from_json(select->text(0));
     if (!run) return refuse("{}: a run's record cannot be read: {}", database.name(), run.error().message);
-    if (auto indexed = index_run(database, *run); !indexed) return indexed;
+    const auto indexed = row_of(*run);
+    if (!indexed) return tl::unexpected(indexed.error());
+    if (auto filled = index_run(database, indexed->run_id, indexed->metrics); !filled) return filled;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "results/store/database.hh"
+#include "results/store/sqlite/database.hh"
 
 #include "common/log.hh"
 

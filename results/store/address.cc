@@ -1,0 +1,115 @@
+#include "results/store/address.hh"
+
+#include <algorithm>
+#include <fstream>
+
+#include "common/replace_file.hh"
+
+namespace longhaul::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPointer = "store";
+constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kLongestAddress = 4096;
+constexpr std::string_view kExample = "postgresql://db.example.org/lab#quick";
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= kLongestName && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view{"._+-/"}.find(c) != std::string_view::npos;
+  });
+}
+
+bool is_secret(std::string_view option) {
+  return option.starts_with("password=") || option.starts_with("sslpassword=");
+}
+
+// What a directory of somebody else's may say of a connection: where to, and how its server proves itself. Not files to
+// read, nor settings of a session.
+Result<void> check_followed(const PostgresAddress& address) {
+  constexpr std::string_view kFollowed[] = {"host", "port", "user", "dbname", "sslmode", "sslrootcert"};
+  const auto query = address.url.find('?');
+  for (auto begin = query == std::string::npos ? address.url.size() : query + 1; begin < address.url.size();) {
+    const auto end = std::min(address.url.find('&', begin), address.url.size());
+    const auto option = address.url.substr(begin, end - begin);
+    const auto word = option.substr(0, option.find('='));
+    if (std::find(std::begin(kFollowed), std::end(kFollowed), word) == std::end(kFollowed))
+      return refuse("'{}' is no option that a file may set: name the address itself", word);
+    begin = end + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_postgres(std::string_view address) {
+  return address.starts_with("postgresql://") || address.starts_with("postgres://");
+}
+
+std::string PostgresAddress::text() const {
+  const auto host = url.find("://") + 3;
+  const auto query = std::min(url.find('?', host), url.size());
+  std::string shown = url.substr(0, host);
+  // The name of a user ends at the last '@' before the path; his password begins at the first ':'.
+  const auto path = std::min(url.find('/', host), query);
+  const auto at = url.substr(0, path).rfind('@');
+  if (at != std::string::npos && at >= host) {
+    const auto user = url.substr(host, at - host);
+    shown += user.substr(0, user.find(':')) + url.substr(at, query - at);
+  } else {
+    shown += url.substr(host, query - host);
+  }
+  char separator = '?';
+  for (auto begin = query + 1; begin <= url.size() && query < url.size();) {
+    const auto end = std::min(url.find('&', begin), url.size());
+    const auto option = url.substr(begin, end - begin);
+    if (!is_secret(option)) {
+      shown += separator + option;
+      separator = '&';
+    }
+    begin = end + 1;
+  }
+  return campaign.empty() ? shown : shown + '#' + campaign;
+}
+
+Result<PostgresAddress> parse_postgres(std::string_view address) {
+  if (!is_postgres(address) || address.size() > kLongestAddress)
+    return refuse("'{}': no address of a PostgreSQL store: expected such as {}", address.substr(0, 200), kExample);
+  const auto hash = address.rfind('#');
+  PostgresAddress parsed{.url = std::string{address.substr(0, hash)}, .campaign = {}};
+  if (hash == std::string_view::npos) return parsed;
+  parsed.campaign = address.substr(hash + 1);
+  if (!is_name(parsed.campaign))
+    return refuse("{}: '{}' cannot be a campaign's name: letters, digits and . _ + - / only, {} at most", parsed.text(),
+                  parsed.campaign.substr(0, kLongestName), kLongestName);
+  return parsed;
+}
+
+std::string shown_address(const fs::path& address) {
+  const auto parsed = is_postgres(address.native()) ? parse_postgres(address.native()) : refuse("a directory");
+  return parsed ? parsed->text() : address.string();
+}
+
+Result<std::optional<PostgresAddress>> read_pointer(const fs::path& directory) {
+  const auto path = directory / kPointer;
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  std::ifstream file{path, std::ios::binary};
+  std::string line;
+  std::getline(file, line);
+  auto address = parse_postgres(line);
+  if (!address) return refuse("{}: {}", path.string(), address.error().message);
+  if (address->campaign.empty())
+    return refuse("{}: '{}' names no campaign: expected such as {}", path.string(), address->text(), kExample);
+  if (auto followed = check_followed(*address); !followed)
+    return refuse("{}: {}", path.string(), followed.error().message);
+  return std::move(*address);
+}
+
+Result<void> write_pointer(const fs::path& directory, const PostgresAddress& address) {
+  return replace_file(directory / kPointer, address.text() + "\n");
+}
+
+}  // namespace longhaul::results
