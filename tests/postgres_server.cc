@@ -1,10 +1,7 @@
 #include "tests/postgres_server.hh"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -14,6 +11,7 @@
 #include <vector>
 
 #include "common/fd.hh"
+#include "tests/free_port.hh"
 
 namespace longhaul::testing_support {
 namespace {
@@ -34,18 +32,6 @@ fs::path find_programs() {
       newest = here;
   }
   return newest;
-}
-
-std::uint16_t free_port() {
-  const OwnFd probe{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (::bind(probe.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
-    throw std::runtime_error("no free port");
-  return ntohs(address.sin_port);
 }
 
 // As nobody where we are root.
@@ -80,7 +66,7 @@ fs::path PostgresServer::program(const std::string& name) const {
   return find_programs() / name;
 }
 
-PostgresServer::PostgresServer() : port_(free_port()) {
+PostgresServer::PostgresServer() : port_(testing::free_port()) {
   const auto& folder = folder_.path();
   const auto name = [&](const char* file) { return (folder / file).string(); };
   must({"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",

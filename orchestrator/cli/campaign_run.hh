@@ -12,6 +12,13 @@
 namespace longhaul::orchestrator {
 
 /// The options of `longhaul run`.
+/// `run --slurm`.
+struct SlurmOptions {
+  bool asked = false;
+  std::string partition;            ///< empty: the cluster's default
+  std::vector<std::string> sbatch;  ///< further options of sbatch, as they are
+};
+
 struct RunOptions {
   std::string campaign;
   bool lab = false;
@@ -30,6 +37,7 @@ struct RunOptions {
   std::string certificate;    ///< a file; cells outside of it are unsupported. Empty: none
   bool plan = false;
   bool as_json = false;
+  SlurmOptions slurm;
 };
 
 /// A campaign and its cells.

@@ -19,6 +19,7 @@
 #include "orchestrator/cli/journal.hh"
 #include "orchestrator/cli/lab_session.hh"
 #include "orchestrator/cli/sealed.hh"
+#include "orchestrator/cli/slurm.hh"
 #include "orchestrator/events/sinks.hh"
 #include "orchestrator/run/agents.hh"
 #include "orchestrator/run/drive.hh"
@@ -209,6 +210,21 @@ void leave_out(RunPlan& plan, const Certificate& certificate) {
     if (!cell.local && cell.unsupported.empty()) cell.unsupported = outside(certificate, cell.cell.parameters);
 }
 
+// Nothing is booted here.
+int run_by_slurm(RunOptions options, RunPlan& plan) {
+  if (!options.lab || !options.certificate.empty() || options.clock == kHostClock)
+    return report_error(
+        {.message = "--slurm is for --lab by a virtual clock, whose runs need nothing of each other, and "
+                    "a share knows no --certificate"},
+        options.as_json);
+  options.clock = kVirtualClock;
+  set_clock(plan.cells, options.clock);
+  watch_interrupts();
+  const auto sink = options.as_json ? make_json_sink(stdout) : make_text_sink(stderr, ::isatty(STDERR_FILENO) != 0);
+  const auto session = run_on_slurm(options, plan, *sink);
+  return session ? conclude(options, *session, *sink) : report_error(session.error(), options.as_json);
+}
+
 int run(RunOptions options) {
   auto plan = read_plan(options.campaign);
   if (!plan) return report_error(plan.error(), options.as_json);
@@ -233,6 +249,9 @@ int run(RunOptions options) {
         {.message = "expected either --lab (a testbed of micro-VMs on this machine) or --inventory FILE"},
         options.as_json);
 
+  if (options.slurm.asked) return run_by_slurm(std::move(options), *plan);
+  if (!options.slurm.partition.empty() || !options.slurm.sbatch.empty())
+    return report_error({.message = "--partition and --sbatch are for --slurm"}, options.as_json);
   if (options.print_shards) {
     if (!options.certificate.empty())
       return report_error({.message = "--shards with --certificate: a share knows no certificate"}, options.as_json);
@@ -305,8 +324,17 @@ void add_run(CLI::App& app, int& exit_code) {
       command
           ->add_option("--shards", options->shares,
                        "by a virtual clock: print so many commands that together make the campaign, on any machines; "
-                       "longhaul merge joins what they give")
+                       "longhaul merge joins what they give. With --slurm: so many tasks")
           ->check(CLI::Range(1, 100000));
+  command->add_flag(
+      "--slurm", options->slurm.asked,
+      "by a virtual clock: as a job array of the Slurm cluster that this machine belongs to; what is lost "
+      "is submitted again (docs/slurm.md)");
+  command->add_option("--partition", options->slurm.partition, "of the Slurm cluster; without it its default");
+  command
+      ->add_option("--sbatch", options->slurm.sbatch,
+                   "a further option for sbatch, such as --sbatch=--time=2:00:00; may be given several times")
+      ->type_name("OPTION");
   command->add_option("--shift", options->shift, "by a virtual clock: an instruction takes 2^N ns")
       ->check(CLI::Range(0, 2))
       ->capture_default_str();
@@ -337,7 +365,8 @@ void add_run(CLI::App& app, int& exit_code) {
       "out/quick\n"
       "Exits with 0 when every cell is ok, limited or unsupported, with 3 when one was refused or failed.");
   command->callback([options, shards, &exit_code] {
-    options->print_shards = shards->count() > 0;
+    options->print_shards = shards->count() > 0 && !options->slurm.asked;
+    if (options->slurm.asked && shards->count() == 0) options->shares = 0;
     exit_code = run(*options);
   });
 }

@@ -21,17 +21,6 @@ struct MergeOptions {
   bool as_json = false;
 };
 
-// As a shell reads it back.
-std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_not_of(
-                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                          "0123456789_-+=./:,@%") == std::string::npos;
-  if (plain) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string{"'\\''"} : std::string{c};
-  return out + "'";
-}
-
 // "2/8": the second of eight.
 Result<void> read_share(const std::string& text, RunOptions& options) {
   std::size_t number = 0, of = 0;
@@ -78,18 +67,33 @@ int merge_and_report(const MergeOptions& options) {
 
 }  // namespace
 
+std::string shell_word(const std::string& word) {
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789_-+=./:,@%") == std::string::npos;
+  if (plain) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  return out + "'";
+}
+
+std::string share_command(const RunOptions& options, const std::string& share, const std::string& out,
+                          const std::string& store) {
+  return fmt::format("shard {} --share {} --seed {} --shift {} --quantum {} --out {}{}", shell_word(options.campaign),
+                     share, options.seed.value_or(kVirtualSeed), options.shift, options.quantum, out,
+                     store.empty() ? "" : " --store " + store);
+}
+
 std::vector<std::string> shard_commands(const RunOptions& options) {
   std::vector<std::string> commands;
   for (std::size_t i = 1; i <= options.shares; ++i) {
-    auto command = fmt::format("longhaul shard {} --share {}/{} --seed {} --shift {} --quantum {} --out {}",
-                               quoted(options.campaign), i, options.shares, options.seed.value_or(kVirtualSeed),
-                               options.shift, options.quantum, quoted(fmt::format("{}.{}", options.out, i)));
-    // A share is a campaign of its own there, too: merge joins them.
-    if (!options.store.empty())
-      command += fmt::format(
-          " --store {}", quoted(options.store.find('#') == std::string::npos ? options.store
-                                                                             : fmt::format("{}.{}", options.store, i)));
-    commands.push_back(std::move(command));
+    // A share is a campaign of its own in a store, too: merge joins them.
+    const bool named = options.store.find('#') != std::string::npos;
+    commands.push_back("longhaul " + share_command(options, fmt::format("{}/{}", i, options.shares),
+                                                   shell_word(fmt::format("{}.{}", options.out, i)),
+                                                   options.store.empty() ? ""
+                                                   : named ? shell_word(fmt::format("{}.{}", options.store, i))
+                                                           : shell_word(options.store)));
   }
   return commands;
 }

@@ -32,9 +32,9 @@ BOOST_DESCRIBE_STRUCT(Variation, (), (seed, phase, padding, payload))
 /// default.
 Variation vary(std::uint64_t campaign_seed, int repetition, int attempt);
 
-/// One run: a cell of a campaign, which the copy expands as we did.
+/// One run: a cell of a campaign, which the copy expands as we did. Nothing that may not matter to a result is in it:
+/// its length alone moves what a copy does. So not what the campaign's file is called.
 struct SealedOrder {
-  std::string campaign_file;
   std::string campaign_text;
   std::string clock;  ///< of the cells
   std::string cell_id;
@@ -47,7 +47,7 @@ struct SealedOrder {
   std::optional<Injection> injection = {};
 };
 BOOST_DESCRIBE_STRUCT(SealedOrder, (),
-                      (campaign_file, campaign_text, clock, cell_id, repetition, attempt, variation, limit, injection))
+                      (campaign_text, clock, cell_id, repetition, attempt, variation, limit, injection))
 
 std::string to_json(const SealedOrder& order);
 Result<SealedOrder> order_from_json(std::string_view text);

@@ -48,7 +48,6 @@ void SealedDriver::resume(const std::vector<EarlierRun>& runs) {
 SealedOrder SealedDriver::order(const PlannedRun& planned) const {
   const auto& cell = cells_[planned.cell];
   SealedOrder order;
-  order.campaign_file = ledger_.manifest().campaign_file;
   order.campaign_text = ledger_.manifest().campaign_text;
   order.clock = kVirtualClock;
   order.cell_id = cell.id;

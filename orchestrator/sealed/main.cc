@@ -81,7 +81,7 @@ struct Work {
 };
 
 Result<Work> work_of(const SealedOrder& order) {
-  auto file = parse_campaign(order.campaign_file, order.campaign_text);
+  auto file = parse_campaign("the campaign", order.campaign_text);
   if (!file) return tl::unexpected(file.error());
   auto campaign =
       understand(std::move(*file),

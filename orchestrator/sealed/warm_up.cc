@@ -43,7 +43,6 @@ std::string by_every_engine() {
 
 SealedOrder warm_up_order() {
   SealedOrder order;
-  order.campaign_file = "warm-up.yaml";
   order.campaign_text = kCampaign + by_every_engine();
   order.clock = kVirtualClock;
   order.variation = vary(0, 0, 0);

@@ -81,8 +81,7 @@ TEST(VaryPayload, SetsWhatTheWorkloadHasAndTheCampaignDoesNotName) {
 }
 
 TEST(Order, ComesOutOfItsDocumentAsItWentIn) {
-  const SealedOrder order{.campaign_file = "c.yaml",
-                          .campaign_text = "name: \"n\"\n# \xc3\xa9\t\\\n",
+  const SealedOrder order{.campaign_text = "name: \"n\"\n# \xc3\xa9\t\\\n",
                           .clock = "virtual",
                           .cell_id = "abc",
                           .repetition = 3,
@@ -102,7 +101,7 @@ TEST(Order, ComesOutOfItsDocumentAsItWentIn) {
 }
 
 TEST(Order, AnInjectionThatThereIsNotIsRefused) {
-  SealedOrder order{.campaign_file = "c", .campaign_text = "", .clock = "virtual", .cell_id = "abc", .variation = {}};
+  SealedOrder order{.campaign_text = "", .clock = "virtual", .cell_id = "abc", .variation = {}};
   order.injection = Injection{.fault = "kill", .target = "/etc/passwd", .moment = "window"};
   const auto refused = order_from_json(to_json(order));
   ASSERT_FALSE(refused);

@@ -117,7 +117,6 @@ TEST_F(Sealed, OrdersTellAllThatACopyNeeds) {
   ASSERT_TRUE(session());
   std::map<int, std::set<std::uint64_t>> seeds;
   for (const auto& order : some(copies_.orders)) {
-    EXPECT_EQ(order.campaign_file, "c.yaml");
     EXPECT_EQ(order.campaign_text, kText);
     EXPECT_EQ(order.clock, "virtual");
     EXPECT_EQ(order.limit, 3 * 100'000'000 + 60'000'000'000);

@@ -1,0 +1,135 @@
+#include "orchestrator/slurm/follow.hh"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+namespace longhaul::orchestrator::slurm {
+namespace {
+
+template <typename Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+// The part before the next `separator`, which is taken off.
+std::string_view cut(std::string_view& text, char separator) {
+  const auto end = std::min(text.find(separator), text.size());
+  const auto part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return part;
+}
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+TaskState task_state(std::string_view word) {
+  if (is_one_of(word,
+                {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"}))
+    return TaskState::waiting;
+  if (is_one_of(word, {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}))
+    return TaskState::running;
+  return TaskState::gone;
+}
+
+std::vector<QueueRow> parse_queue(std::string_view text, const std::vector<std::uint64_t>& jobs) {
+  std::map<std::size_t, QueueRow> last;
+  while (!text.empty()) {
+    auto line = cut(text, '\n');
+    QueueRow row;
+    const auto job = cut(line, '|'), task = cut(line, '|');
+    if (!read_number(job, row.job) || !read_number(task, row.task)) continue;
+    row.word = cut(line, '|');
+    row.reason = line;
+    if (std::find(jobs.begin(), jobs.end(), row.job) == jobs.end()) continue;
+    auto& known = last[row.task];
+    if (known.job <= row.job) known = std::move(row);
+  }
+  std::vector<QueueRow> rows;
+  for (auto& [task, row] : last) rows.push_back(std::move(row));
+  return rows;
+}
+
+Error submission_error(std::string_view said) {
+  std::string words{said.substr(0, said.find_last_not_of(" \n") + 1)};
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  const auto has = [&](std::string_view part) { return words.find(part) != std::string::npos; };
+  const auto of_the_user = [&](const char* remedy) {
+    return Error{fmt::format("Slurm took no job ({}): {}", words, remedy), ExitCode::usage};
+  };
+  if (has("artition")) return of_the_user("`sinfo` shows the partitions there are: choose one by --partition");
+  if (has("QOS") || has("imit") || has("quota") || has("ssociation"))
+    return of_the_user("a limit of your account: fewer --shards, or ask who runs the cluster");
+  if (has("unge"))
+    return Error{fmt::format("Slurm took no job ({}): check that munged runs here, with the cluster's key", words),
+                 ExitCode::failure};
+  if (has("contact") || has("onfiguration") || has("onnection refused") || has("fetch"))
+    return Error{fmt::format("Slurm took no job ({}): check that slurmctld runs and that this machine knows it "
+                             "(slurm.conf, SLURM_CONF)",
+                             words),
+                 ExitCode::failure};
+  return Error{fmt::format("Slurm took no job: {}", words), ExitCode::failure};
+}
+
+Decision decide(std::vector<Share>& shares, const std::vector<QueueRow>& queue) {
+  std::vector<TaskState> states(shares.size(), TaskState::gone);
+  for (const auto& row : queue) {
+    if (row.task < 1 || row.task > shares.size()) continue;
+    states[row.task - 1] = task_state(row.word);
+    shares[row.task - 1].word = row.word;
+    shares[row.task - 1].reason = row.reason;
+  }
+  Decision decision{.submit = {}, .given_up = {}, .done = true};
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    auto& share = shares[i];
+    // An end that squeue does not know yet: the task still holds what it wrote to.
+    if (share.complete && states[i] == TaskState::gone) continue;
+    decision.done = false;
+    if (states[i] != TaskState::gone) {
+      // Of an earlier session, perhaps.
+      if (!share.submitted) share.records_then = share.records;
+      share.submitted = true;
+      share.seen_gone = 0;
+      continue;
+    }
+    if (share.submitted && ++share.seen_gone < kSeenGone) continue;
+    if (share.submitted) share.fruitless = share.records > share.records_then ? 0 : share.fruitless + 1;
+    if (share.fruitless >= kFruitless) {
+      if (!decision.given_up) decision.given_up = i + 1;
+      continue;
+    }
+    share.submitted = true;
+    share.seen_gone = 0;
+    share.records_then = share.records;
+    decision.submit.push_back(i + 1);
+  }
+  return decision;
+}
+
+bool is_lost(const Share& share) {
+  return !share.complete && !share.word.empty() && task_state(share.word) == TaskState::gone;
+}
+
+std::string file_pattern(std::string_view path) {
+  std::string pattern;
+  for (const char c : path) pattern += c == '%' ? "%%" : std::string{c};
+  return pattern;
+}
+
+std::string array_of_tasks(const std::vector<std::size_t>& tasks) {
+  std::string text;
+  for (std::size_t i = 0; i < tasks.size();) {
+    std::size_t last = i;
+    while (last + 1 < tasks.size() && tasks[last + 1] == tasks[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += last == i ? std::to_string(tasks[i]) : fmt::format("{}-{}", tasks[i], tasks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+}  // namespace longhaul::orchestrator::slurm

@@ -1,0 +1,71 @@
+// Shares of a campaign as the tasks of a Slurm job array: what is to be submitted, from what is known. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.hh"
+
+namespace longhaul::orchestrator::slurm {
+
+/// Where a task is, as far as that matters here. squeue's word for it (squeue(1), JOB STATE CODES) says more.
+enum class TaskState { waiting, running, gone };
+
+/// PENDING, CONFIGURING, REQUEUED ... wait; RUNNING, COMPLETING, SUSPENDED ... run; all others are gone.
+TaskState task_state(std::string_view word);
+
+/// A line of `squeue --me -h -r -t all -o "%F|%K|%T|%r"`: a task of an array.
+struct QueueRow {
+  std::uint64_t job = 0;
+  std::size_t task = 0;
+  std::string word;    ///< RUNNING, NODE_FAIL ...
+  std::string reason;  ///< why it waits, or ended
+};
+
+/// Lines of jobs that are no arrays are left out, and what is no such line. A task that was submitted several times has
+/// one of its last job alone. Only jobs of `jobs`.
+std::vector<QueueRow> parse_queue(std::string_view text, const std::vector<std::uint64_t>& jobs);
+
+/// Why Slurm took no job, with a remedy, from sbatch's own words.
+Error submission_error(std::string_view said);
+
+/// How often a share is submitted without a record more than before, until it is given up.
+inline constexpr int kFruitless = 3;
+/// How often in a row a task must be seen gone: its last record may reach us (NFS) after Slurm's word of its end.
+inline constexpr int kSeenGone = 2;
+
+/// A share, by its number from 1: what is known of it, and what was done.
+struct Share {
+  bool complete = false;    ///< its store says that it ended
+  std::size_t records = 0;  ///< runs in its store
+  bool submitted = false;
+  std::size_t records_then = 0;  ///< when it was submitted last
+  int fruitless = 0;
+  int seen_gone = 0;
+  std::string word;    ///< squeue's last about it
+  std::string reason;  ///< ditto
+};
+
+struct Decision {
+  std::vector<std::size_t> submit;      ///< numbers, ascending
+  std::optional<std::size_t> given_up;  ///< the first that has had its tries
+  bool done = false;                    ///< all are complete
+};
+
+/// Notes what squeue said and decides. `shares[0]` is number 1.
+Decision decide(std::vector<Share>& shares, const std::vector<QueueRow>& queue);
+
+/// Its task ended before it was complete.
+bool is_lost(const Share& share);
+
+/// A path in sbatch's --output, where '%' begins a pattern (sbatch(1), filename pattern).
+std::string file_pattern(std::string_view path);
+
+/// sbatch's --array: "1-4,7".
+std::string array_of_tasks(const std::vector<std::size_t>& tasks);
+
+}  // namespace longhaul::orchestrator::slurm
