@@ -58,16 +58,7 @@ Result<std::size_t> default_shares(const RunOptions& options, const RunPlan& pla
   const auto said = ask(command);
   if (!said) return tl::unexpected(said.error());
   if (!said->ok) return tl::unexpected(slurm::submission_error(said->errors));
-  // allocated/idle/other/total, a line a partition.
-  std::size_t processors = 0;
-  for (std::size_t begin = 0; begin < said->out.size();) {
-    const auto end = std::min(said->out.find('\n', begin), said->out.size());
-    const auto slash = said->out.rfind('/', end);
-    std::size_t total = 0;
-    if (slash != std::string::npos && slash >= begin) std::from_chars(&said->out[slash + 1], &said->out[end], total);
-    processors = std::max(processors, total);
-    begin = end + 1;
-  }
+  const auto processors = slurm::processors_of(said->out);
   if (processors == 0)
     return refuse("--slurm: {} has no processors: `sinfo` shows the partitions there are: choose one by --partition",
                   options.slurm.partition.empty() ? "this cluster" : "partition " + options.slurm.partition);
@@ -80,13 +71,15 @@ class Array {
   Array(const RunOptions& options, const RunPlan& plan, std::size_t shares, Sink& sink)
       : options_(options), plan_(plan), sink_(sink), folder_(fs::absolute(options.out) / "slurm"), shares_(shares) {}
 
-  Result<void> prepare();
+  /// The script, and which jobs there are already.
+  Result<void> prepare(bool resume);
   Result<void> follow();
   std::vector<std::string> parts() const;
-  std::size_t records() const;
-  void cancel();
+  std::size_t made() const { return records() - before_; }
 
  private:
+  std::size_t records() const;
+  void cancel();
   std::string script() const;
   std::string part(std::size_t number) const;
   void look(std::size_t number);
@@ -132,11 +125,11 @@ std::string Array::script() const {
                      shell_word(fs::read_symlink("/proc/self/exe").string()), command);
 }
 
-Result<void> Array::prepare() {
+Result<void> Array::prepare(bool resume) {
   const auto path = folder_ / "job.sh";
   const auto text = script();
   std::error_code error;
-  if (options_.resume && fs::exists(path, error)) {
+  if (resume && fs::exists(path, error)) {
     if (slurp(path) != text)
       return refuse(
           "{}: the campaign was begun with other options, shares or another place of longhaul: take those, or "
@@ -146,7 +139,7 @@ Result<void> Array::prepare() {
     for (std::uint64_t job = 0; known >> job;) jobs_.push_back(job);
     return {};
   }
-  if (options_.resume) return refuse("{}: no such file: nothing to resume", path.string());
+  if (resume) return refuse("{}: no such file: nothing to resume", path.string());
   if (fs::exists(path, error))
     return refuse("{} holds a campaign already; go on with it by --resume, or take another --out", options_.out);
   fs::create_directories(folder_ / "shares", error);
@@ -258,37 +251,45 @@ Result<void> Array::follow() {
 
 Result<CampaignSession> run_on_slurm(const RunOptions& options, const RunPlan& plan, Sink& sink) {
   const auto begin = Clock::now();
+  auto settled = options;
+  settled.resume = false;
+  // What is there is the campaign as a whole: the first share's command is not what makes it again.
+  const auto joined = [&]() -> Result<CampaignSession> {
+    auto directory = open_directory(destination_of(settled), true, plan.campaign, options.seed);
+    if (!directory) return tl::unexpected(directory.error());
+    CampaignSession session;
+    session.manifest = directory->manifest.value_or(Manifest{});
+    session.manifest.command = make_manifest(settled, plan, session.manifest.testbed, session.manifest).command;
+    if (auto kept = directory->store.save_manifest(session.manifest); !kept) return tl::unexpected(kept.error());
+    return session;
+  };
+  if (options.resume && results::holds_store(options.out)) return joined();
+
+  if (!settled.store.empty()) {
+    // Shares are called after the campaign.
+    const auto address = address_of(destination_of(options));
+    if (!address) return tl::unexpected(address.error());
+    settled.store = address->url + '#' + address->campaign;
+    if (settled.store != address->text())
+      return refuse("--store {}: the jobs' script would show its password: put it into ~/.pgpass", address->text());
+  }
+  if (auto fresh = check_new(destination_of(settled)); !fresh) return tl::unexpected(fresh.error());
   auto shares = options.shares;
   if (shares == 0) {
     auto some = default_shares(options, plan);
     if (!some) return tl::unexpected(some.error());
     shares = *some;
   }
-  auto settled = options;
-  if (!settled.store.empty()) {
-    // Shares are called after the campaign.
-    const auto address = address_of(destination_of(options));
-    if (!address) return tl::unexpected(address.error());
-    settled.store = address->url + '#' + address->campaign;
-  }
-  if (results::holds_store(settled.out))
-    return refuse("{} holds a campaign that is joined already: `longhaul report {}` shows it", options.out,
-                  options.out);
-  if (auto fresh = check_new(destination_of(settled)); !fresh) return tl::unexpected(fresh.error());
   Array array{settled, plan, shares, sink};
-  if (auto prepared = array.prepare(); !prepared) return tl::unexpected(prepared.error());
+  if (auto prepared = array.prepare(options.resume); !prepared) return tl::unexpected(prepared.error());
   if (auto followed = array.follow(); !followed) return tl::unexpected(followed.error());
-  if (auto joined = merge(array.parts(), destination_of(settled)); !joined) return tl::unexpected(joined.error());
+  if (auto merged = merge(array.parts(), destination_of(settled)); !merged) return tl::unexpected(merged.error());
   std::error_code ignored;
   fs::remove_all(fs::path{options.out} / "slurm" / "shares", ignored);
-  const auto store = results::Store::open(options.out, results::OpenMode::read);
-  if (!store) return tl::unexpected(store.error());
-  auto manifest = store->manifest();
-  if (!manifest) return tl::unexpected(manifest.error());
-  CampaignSession session;
-  session.made = static_cast<std::int64_t>(array.records());
-  session.manifest = std::move(*manifest);
-  session.manifest.wall = std::chrono::duration_cast<Nanoseconds>(Clock::now() - begin).count();
+  auto session = joined();
+  if (!session) return session;
+  session->made = static_cast<std::int64_t>(array.made());
+  session->manifest.wall = std::chrono::duration_cast<Nanoseconds>(Clock::now() - begin).count();
   return session;
 }
 

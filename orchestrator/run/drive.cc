@@ -332,8 +332,9 @@ RunRequest Driver::request(const PlannedRun& planned) {
   if (!links_[planned.cell].local()) request.token = tokens_.next();
   request.transport = choice_of(cell.cell.parameters, "transport");
   request.link = links_[planned.cell];
-  request.setup_timeout = options_.setup_timeout;
-  request.window_timeout = 3 * window_of(workload, cell.cell) + options_.window_grace;
+  const auto further = further_patience(workload, cell.cell);
+  request.setup_timeout = options_.setup_timeout + further;
+  request.window_timeout = 3 * window_of(workload, cell.cell) + options_.window_grace + further;
   return request;
 }
 

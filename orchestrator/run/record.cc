@@ -1,5 +1,6 @@
 #include "orchestrator/run/record.hh"
 
+#include <algorithm>
 #include <set>
 
 #include "common/median.hh"
@@ -70,6 +71,14 @@ Nanoseconds window_of(const WorkloadSpec& workload, const Cell& cell) {
     total += Nanoseconds{std::get<std::int64_t>(value)};
   }
   return total;
+}
+
+Nanoseconds further_patience(const WorkloadSpec& workload, const Cell& cell) {
+  const auto* spec = find_parameter(workload.parameters, "timeout");
+  const auto asked = cell.parameters.find("timeout");
+  if (spec == nullptr || !spec->fallback || asked == cell.parameters.end()) return Nanoseconds{0};
+  return Nanoseconds{
+      std::max<std::int64_t>(std::get<std::int64_t>(asked->second) - std::get<std::int64_t>(*spec->fallback), 0)};
 }
 
 Nanoseconds round_trip_of(const Cell& cell) {

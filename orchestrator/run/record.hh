@@ -42,6 +42,11 @@ std::optional<double> headline(const RunRecord& record, const WorkloadSpec& work
 inline constexpr Nanoseconds kUnknownWindow = std::chrono::seconds{1};
 Nanoseconds window_of(const WorkloadSpec& workload, const Cell& cell);
 
+/// By how much the cell's own `timeout` is longer than its default: who asks for it expects a path on which messages
+/// take long (loss), and that is so of what comes before and after the window, too. A driver that is less patient than
+/// its processes ends runs that would have ended well.
+Nanoseconds further_patience(const WorkloadSpec& workload, const Cell& cell);
+
 /// Round trip of the impairment alone.
 Nanoseconds round_trip_of(const Cell& cell);
 

@@ -54,7 +54,8 @@ SealedOrder SealedDriver::order(const PlannedRun& planned) const {
   order.repetition = planned.repetition;
   order.attempt = planned.attempt;
   order.variation = vary(ledger_.manifest().seed, planned.repetition, planned.attempt);
-  order.limit = 3 * window_of(workload_of(campaign_, cell), cell.cell).count() + kGrace;
+  const auto& workload = workload_of(campaign_, cell);
+  order.limit = (3 * window_of(workload, cell.cell) + 2 * further_patience(workload, cell.cell)).count() + kGrace;
   order.injection = planned.injection;
   if (order.injection) order.limit += kRecovery;
   return order;

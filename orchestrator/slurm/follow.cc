@@ -54,6 +54,16 @@ std::vector<QueueRow> parse_queue(std::string_view text, const std::vector<std::
   return rows;
 }
 
+std::size_t processors_of(std::string_view text) {
+  std::size_t most = 0;
+  while (!text.empty()) {
+    const auto line = cut(text, '\n');
+    std::size_t total = 0;
+    if (read_number(line.substr(line.rfind('/') + 1), total)) most = std::max(most, total);
+  }
+  return most;
+}
+
 Error submission_error(std::string_view said) {
   std::string words{said.substr(0, said.find_last_not_of(" \n") + 1)};
   std::replace(words.begin(), words.end(), '\n', ' ');

@@ -30,6 +30,9 @@ struct QueueRow {
 /// one of its last job alone. Only jobs of `jobs`.
 std::vector<QueueRow> parse_queue(std::string_view text, const std::vector<std::uint64_t>& jobs);
 
+/// Of `sinfo -h -o %C` (allocated/idle/other/total, a line a partition): the largest total; 0: it says none.
+std::size_t processors_of(std::string_view text);
+
 /// Why Slurm took no job, with a remedy, from sbatch's own words.
 Error submission_error(std::string_view said);
 

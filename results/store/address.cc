@@ -22,24 +22,25 @@ bool is_name(std::string_view text) {
   });
 }
 
+// A word with '%' in it may be one of them, written otherwise.
 bool is_secret(std::string_view option) {
-  return option.starts_with("password=") || option.starts_with("sslpassword=");
+  const auto word = option.substr(0, option.find('='));
+  return word == "password" || word == "sslpassword" || word.find('%') != std::string_view::npos;
 }
 
-// What a directory of somebody else's may say of a connection: where to, and how its server proves itself. Not files to
-// read, nor settings of a session.
-Result<void> check_followed(const PostgresAddress& address) {
-  constexpr std::string_view kFollowed[] = {"host", "port", "user", "dbname", "sslmode", "sslrootcert"};
-  const auto query = address.url.find('?');
-  for (auto begin = query == std::string::npos ? address.url.size() : query + 1; begin < address.url.size();) {
-    const auto end = std::min(address.url.find('&', begin), address.url.size());
-    const auto option = address.url.substr(begin, end - begin);
-    const auto word = option.substr(0, option.find('='));
-    if (std::find(std::begin(kFollowed), std::end(kFollowed), word) == std::end(kFollowed))
-      return refuse("'{}' is no option that a file may set: name the address itself", word);
-    begin = end + 1;
-  }
-  return {};
+// Where the options begin, behind '?'; url.size(): there are none. As libpq reads it: a '?' before the '@' belongs to a
+// user's name or password, which end at the first '/' at the latest.
+struct Places {
+  std::size_t host;   // behind "://"
+  std::size_t at;     // '@'; npos: no user
+  std::size_t query;  // '?'
+};
+Places places_of(const std::string& url) {
+  Places places{.host = url.find("://") + 3, .at = std::string::npos, .query = 0};
+  const auto at = url.substr(0, url.find('/', places.host)).rfind('@');
+  if (at != std::string::npos && at >= places.host) places.at = at;
+  places.query = std::min(url.find('?', places.at == std::string::npos ? places.host : places.at), url.size());
+  return places;
 }
 
 }  // namespace
@@ -49,17 +50,13 @@ bool is_postgres(std::string_view address) {
 }
 
 std::string PostgresAddress::text() const {
-  const auto host = url.find("://") + 3;
-  const auto query = std::min(url.find('?', host), url.size());
+  const auto [host, at, query] = places_of(url);
   std::string shown = url.substr(0, host);
-  // The name of a user ends at the last '@' before the path; his password begins at the first ':'.
-  const auto path = std::min(url.find('/', host), query);
-  const auto at = url.substr(0, path).rfind('@');
-  if (at != std::string::npos && at >= host) {
+  if (at == std::string::npos) {
+    shown += url.substr(host, query - host);
+  } else {
     const auto user = url.substr(host, at - host);
     shown += user.substr(0, user.find(':')) + url.substr(at, query - at);
-  } else {
-    shown += url.substr(host, query - host);
   }
   char separator = '?';
   for (auto begin = query + 1; begin <= url.size() && query < url.size();) {
@@ -90,6 +87,19 @@ Result<PostgresAddress> parse_postgres(std::string_view address) {
 std::string shown_address(const fs::path& address) {
   const auto parsed = is_postgres(address.native()) ? parse_postgres(address.native()) : refuse("a directory");
   return parsed ? parsed->text() : address.string();
+}
+
+Result<void> check_followed(const PostgresAddress& address) {
+  constexpr std::string_view kFollowed[] = {"host", "port", "user", "dbname", "sslmode", "sslrootcert"};
+  for (auto begin = places_of(address.url).query + 1; begin < address.url.size();) {
+    const auto end = std::min(address.url.find('&', begin), address.url.size());
+    const auto option = address.url.substr(begin, end - begin);
+    const auto word = option.substr(0, option.find('='));
+    if (std::find(std::begin(kFollowed), std::end(kFollowed), word) == std::end(kFollowed))
+      return refuse("'{}' is no option that a file may set: name the address itself", word);
+    begin = end + 1;
+  }
+  return {};
 }
 
 Result<std::optional<PostgresAddress>> read_pointer(const fs::path& directory) {

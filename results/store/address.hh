@@ -28,8 +28,12 @@ Result<PostgresAddress> parse_postgres(std::string_view address);
 /// An address as it is shown: a directory's path, or a PostgreSQL address without passwords. Pure.
 std::string shown_address(const std::filesystem::path& address);
 
+/// What a directory of somebody else's may say of a connection: where to, and how its server proves itself (host, port,
+/// user, dbname, sslmode, sslrootcert). Not files to read, nor settings of a session. Pure.
+Result<void> check_followed(const PostgresAddress& address);
+
 /// DIR/store: says that the results of this run directory are in PostgreSQL. Nothing: there is no such file. Whoever
-/// made the directory is not trusted: options other than host, port, user, dbname, sslmode and sslrootcert are refused.
+/// made the directory is not trusted (check_followed).
 Result<std::optional<PostgresAddress>> read_pointer(const std::filesystem::path& directory);
 /// Without its password, which libpq takes from ~/.pgpass or PGPASSWORD.
 Result<void> write_pointer(const std::filesystem::path& directory, const PostgresAddress& address);

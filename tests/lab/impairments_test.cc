@@ -74,6 +74,12 @@ class Impairments : public ::testing::Test {
     const auto store = results::Store::open(out, results::OpenMode::read);
     ASSERT_TRUE(store);
     runs_ = store->runs().value();
+    // A path that loses packets may lose those that open a run's connection, time and again: one run in forty ends so
+    // where losses come in bursts, and is made again. Elsewhere none does.
+    std::erase_if(runs_, [](const RunRecord& one) {
+      const bool loses = one.parameters.contains("loss") || one.parameters.contains("ge_enter");
+      return loses && one.status == Status::failed && one.nodes.empty();
+    });
     ASSERT_EQ(runs_.size(), 3U + 6U + 3U + 3U + 2U + 3U + 2U + 3U + 3U);
   }
   static void TearDownTestSuite() { directory_.reset(); }

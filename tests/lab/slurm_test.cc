@@ -182,7 +182,9 @@ TEST_F(Slurm, WhatIsLostIsSubmittedAgainAndTheBytesAreTheSame) {
   ASSERT_TRUE(store);
   EXPECT_EQ(store->index()->size(), kRuns);
   EXPECT_FALSE(fs::exists(path("out/slurm/shares")));
+  EXPECT_THAT(store->manifest()->command, HasSubstr("--out " + path("out") + " "));
   EXPECT_EQ(longhaul(command("out")).code, 2) << "it is there";
+  EXPECT_EQ(longhaul(command("out", {"--resume"})).code, 0) << "nothing is left to do";
   cluster_->start_node(2);
 }
 
@@ -199,6 +201,7 @@ TEST_F(Slurm, WhatCannotBeSubmittedIsSaid) {
   refused({"run", path("array.yaml"), "--slurm", "--inventory", "x.yml", "--out", path("none")},
           "--slurm is for --lab");
   refused({"run", path("array.yaml"), "--lab", "--partition", "main", "--out", path("none")}, "are for --slurm");
+  refused(command("no", {"--store", "postgresql://me:secret@h/lab"}), "put it into ~/.pgpass");
   cluster_->stop_controller();
   refused(command("dead"), "check that slurmctld runs");
   cluster_->start_controller();

@@ -616,6 +616,13 @@ TEST_F(DriveAlone, PlansWithoutADurationTakeSomeTime) {
   EXPECT_EQ(window_of(solo, {}), kUnknownWindow);
   solo.lasts = [](const Parameters&) { return std::chrono::seconds{40}; };
   EXPECT_EQ(window_of(solo, {}), std::chrono::seconds{40});
+  EXPECT_EQ(further_patience(solo, {}), Nanoseconds{0});
+  solo.parameters.push_back({.name = "timeout", .kind = Kind::duration, .help = "", .fallback = Value{10'000'000'000}});
+  const auto patience = [&](std::int64_t timeout) {
+    return further_patience(solo, {.workload = "", .parameters = {{"timeout", timeout}}});
+  };
+  EXPECT_EQ(patience(60'000'000'000), std::chrono::seconds{50}) << "who is patient expects a slow path";
+  EXPECT_EQ(patience(1'000'000'000), Nanoseconds{0});
 }
 
 class DriveWithTwoClients : public Drive {

@@ -25,6 +25,13 @@ TEST(Queue, IsReadLineByLine) {
   EXPECT_EQ(rows[2].task, 3U);
 }
 
+TEST(Processors, AreThoseOfTheLargestPartition) {
+  EXPECT_EQ(processors_of("1/3/0/4\n0/0/64/64\n"), 64U);
+  EXPECT_EQ(processors_of("0/0/0/0\n"), 0U);
+  EXPECT_EQ(processors_of("nonsense\n"), 0U);
+  EXPECT_EQ(processors_of(""), 0U);
+}
+
 TEST(Queue, TellsWhatRunsFromWhatIsGone) {
   for (const char* word : {"PENDING", "CONFIGURING", "REQUEUED"}) EXPECT_EQ(task_state(word), TaskState::waiting);
   for (const char* word : {"RUNNING", "COMPLETING", "SUSPENDED"}) EXPECT_EQ(task_state(word), TaskState::running);
