@@ -47,6 +47,7 @@ install(DIRECTORY ${CMAKE_BINARY_DIR}/qemu/ DESTINATION lib/longhaul/qemu USE_SO
 install(TARGETS longhaul-sealed RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT controller)
 install(FILES common/longhaul_reg.h DESTINATION ${share}/common COMPONENT controller)
 install(DIRECTORY campaigns DESTINATION ${share} COMPONENT controller)
+install(DIRECTORY packaging/grafana DESTINATION ${share} COMPONENT controller)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT controller)
 # Where Ansible looks for collections without being told.
 install(DIRECTORY ansible/ DESTINATION ${CMAKE_INSTALL_DATADIR}/ansible/collections/ansible_collections/longhaul/testbed

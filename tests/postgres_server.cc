@@ -66,7 +66,7 @@ fs::path PostgresServer::program(const std::string& name) const {
   return find_programs() / name;
 }
 
-PostgresServer::PostgresServer() : port_(testing::free_port()) {
+PostgresServer::PostgresServer(bool durable) : durable_(durable), port_(testing::free_port()) {
   const auto& folder = folder_.path();
   const auto name = [&](const char* file) { return (folder / file).string(); };
   must({"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
@@ -96,11 +96,11 @@ void PostgresServer::start() {
   const auto folder = folder_.path().string();
   const OwnFd log{::open((folder + "/log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)};
   std::vector<std::string> command{program("postgres").string(), "-D", folder + "/data", "-k", folder};
-  // No fsync: what a machine's crash does to PostgreSQL's files is PostgreSQL's to test.
   for (const auto& setting :
        {std::string{"listen_addresses=127.0.0.1"}, fmt::format("port={}", port_), std::string{"ssl=on"},
-        "ssl_cert_file=" + folder + "/server.pem", "ssl_key_file=" + folder + "/server.key", std::string{"fsync=off"},
-        std::string{"shared_buffers=16MB"}, std::string{"max_connections=80"}}) {
+        "ssl_cert_file=" + folder + "/server.pem", "ssl_key_file=" + folder + "/server.key",
+        std::string{durable_ ? "fsync=on" : "fsync=off"},
+        std::string{durable_ ? "shared_buffers=128MB" : "shared_buffers=16MB"}, std::string{"max_connections=80"}}) {
     command.emplace_back("-c");
     command.push_back(setting);
   }

@@ -14,9 +14,10 @@ class PostgresServer {
   /// Why there can be none here (the package `postgresql` is missing); empty: there can.
   static std::string missing();
 
-  /// Answers when the constructor returns. Its owner's role is "owner". Throws std::runtime_error with the server's
-  /// log.
-  PostgresServer();
+  /// Answers when the constructor returns. Its owner's role is "owner". `durable`: as an
+  /// operator would run it; else without fsync, since what a machine's crash does to PostgreSQL's files is PostgreSQL's
+  /// to test. Throws std::runtime_error with the server's log.
+  explicit PostgresServer(bool durable = false);
   PostgresServer(const PostgresServer&) = delete;
   PostgresServer& operator=(const PostgresServer&) = delete;
   ~PostgresServer();
@@ -40,6 +41,7 @@ class PostgresServer {
   std::filesystem::path program(const std::string& name) const;
   void wait_until_it_answers();
   results::TemporaryDirectory folder_;
+  bool durable_;
   std::uint16_t port_ = 0;
   Child server_;
 };

@@ -78,7 +78,7 @@ class Postgres : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (!PostgresServer::missing().empty()) return;
-    server_ = std::make_unique<PostgresServer>();
+    server_ = std::make_unique<PostgresServer>(std::getenv("LONGHAUL_STORE_RECORDS") != nullptr);
     server_->make_database("lab");
     server_->sql("lab", "CREATE ROLE writer LOGIN PASSWORD 'word'; CREATE ROLE reader LOGIN; CREATE ROLE nobody LOGIN");
     auto connection = Connection::open(address("lab"), false);
