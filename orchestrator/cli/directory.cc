@@ -88,16 +88,16 @@ Result<void> check_new(const Destination& destination) {
   return results::check_free(*address);
 }
 
-Result<results::Store> create_store(const Destination& destination) {
-  if (destination.store.empty()) return results::Store::open(destination.out, results::OpenMode::create);
+Result<results::Store> open_store(const Destination& destination, results::OpenMode mode) {
+  if (destination.store.empty()) return results::Store::open(destination.out, mode);
   const auto address = address_of(destination);
   if (!address) return tl::unexpected(address.error());
-  return results::Store::create(destination.out, *address);
+  return results::Store::open_at(destination.out, *address, mode);
 }
 
 Result<RunDirectory> open_directory(const Destination& destination, bool resume, const Campaign& campaign,
                                     std::optional<std::uint64_t> seed) {
-  auto store = resume ? results::Store::open(destination.out, results::OpenMode::resume) : create_store(destination);
+  auto store = open_store(destination, resume ? results::OpenMode::resume : results::OpenMode::create);
   if (!store) return tl::unexpected(store.error());
   RunDirectory directory{.store = std::move(*store), .manifest = {}, .runs = {}};
   if (!resume) return directory;

@@ -35,8 +35,8 @@ struct Destination {
 /// The campaign in PostgreSQL: one without a name is called as the run directory is. Pure.
 Result<results::PostgresAddress> address_of(const Destination& destination);
 
-/// Refused when there is a campaign already. The directory and what leads to the store are made.
-Result<results::Store> create_store(const Destination& destination);
+/// To create: refused when there is a campaign already. The directory is made, and in it what leads to the store.
+Result<results::Store> open_store(const Destination& destination, results::OpenMode mode);
 
 /// New: refused when it holds a campaign. To resume: refused when it does not, or when the text or the seed is another.
 Result<RunDirectory> open_directory(const Destination& destination, bool resume, const Campaign& campaign,
@@ -49,7 +49,7 @@ std::string builds_of(const std::string& earlier, const std::string& now);
 /// Says so where a campaign is gone on with by another build than the one that began it.
 void warn_of_builds(const RunDirectory& directory, const std::string& now, Sink& sink);
 
-/// Refuses as create_store() would, without making anything.
+/// Refuses as open_store(destination, create) would, without making anything.
 Result<void> check_new(const Destination& destination);
 
 /// All cells of the campaign, or those of which a run was made: a share makes no others.

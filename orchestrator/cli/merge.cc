@@ -95,7 +95,7 @@ void check_complete(Whole& whole) {
 }
 
 Result<void> write(const Whole& whole, const Destination& destination) {
-  auto store = create_store(destination);
+  auto store = open_store(destination, results::OpenMode::create);
   if (!store) return tl::unexpected(store.error());
   for (const auto& [digest, one] : whole.facts)
     if (auto kept = store->add_facts(digest, one); !kept) return kept;

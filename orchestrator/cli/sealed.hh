@@ -42,10 +42,15 @@ Result<void> check_clock(const Manifest& earlier, int shift, int quantum);
 
 /// As a shell reads it back. Pure.
 std::string shell_word(const std::string& word);
-/// What comes behind the program's name to make a share. `share`, `out` and `store` (empty: none) are words of a shell
-/// already. Pure.
-std::string share_command(const RunOptions& options, const std::string& share, const std::string& out,
-                          const std::string& store);
+/// Words of a shell, as they stand in a command.
+struct ShareWords {
+  std::string campaign;  ///< its file
+  std::string share;     ///< such as 2/8
+  std::string out;
+  std::string store;  ///< empty: none
+};
+/// What comes behind the program's name to make a share. Pure.
+std::string share_command(const RunOptions& options, const ShareWords& words);
 
 /// The commands that together make a campaign (options.shares of them), to be started anywhere, in any order. Pure.
 std::vector<std::string> shard_commands(const RunOptions& options);

@@ -77,23 +77,25 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-std::string share_command(const RunOptions& options, const std::string& share, const std::string& out,
-                          const std::string& store) {
-  return fmt::format("shard {} --share {} --seed {} --shift {} --quantum {} --out {}{}", shell_word(options.campaign),
-                     share, options.seed.value_or(kVirtualSeed), options.shift, options.quantum, out,
-                     store.empty() ? "" : " --store " + store);
+std::string share_command(const RunOptions& options, const ShareWords& words) {
+  return fmt::format("shard {} --share {} --seed {} --shift {} --quantum {} --out {}{}", words.campaign, words.share,
+                     options.seed.value_or(kVirtualSeed), options.shift, options.quantum, words.out,
+                     words.store.empty() ? "" : " --store " + words.store);
 }
 
 std::vector<std::string> shard_commands(const RunOptions& options) {
   std::vector<std::string> commands;
   for (std::size_t i = 1; i <= options.shares; ++i) {
-    // A share is a campaign of its own in a store, too: merge joins them.
+    ShareWords words{.campaign = shell_word(options.campaign),
+                     .share = fmt::format("{}/{}", i, options.shares),
+                     .out = shell_word(fmt::format("{}.{}", options.out, i)),
+                     .store = {}};
+    // A share is a campaign of its own in a store, too: merge joins them. One without a name is called as its
+    // directory.
     const bool named = options.store.find('#') != std::string::npos;
-    commands.push_back("longhaul " + share_command(options, fmt::format("{}/{}", i, options.shares),
-                                                   shell_word(fmt::format("{}.{}", options.out, i)),
-                                                   options.store.empty() ? ""
-                                                   : named ? shell_word(fmt::format("{}.{}", options.store, i))
-                                                           : shell_word(options.store)));
+    if (!options.store.empty())
+      words.store = shell_word(named ? fmt::format("{}.{}", options.store, i) : options.store);
+    commands.push_back("longhaul " + share_command(options, words));
   }
   return commands;
 }

@@ -84,6 +84,7 @@ class Array {
   std::string part(std::size_t number) const;
   void look(std::size_t number);
   Result<void> submit(const std::vector<std::size_t>& tasks);
+  std::string log_of(const std::string& task) const;
   Error lost(std::size_t number) const;
 
   const RunOptions& options_;
@@ -113,16 +114,23 @@ std::size_t Array::records() const {
   return sum;
 }
 
-// One text for all shares: Slurm tells each its number.
+// One text for all shares: Slurm tells each its number. With a store nothing of a file system is shared: the campaign
+// comes in the script, and what a share leaves on its node goes with it.
 std::string Array::script() const {
-  auto share = options_;
-  share.campaign = fs::absolute(options_.campaign).string();
-  share.shares = shares_.size();
-  const auto command = share_command(share, "\"$k/" + std::to_string(shares_.size()) + "\"",
-                                     shell_word((folder_ / "shares").string()) + "/\"$k\"",
-                                     options_.store.empty() ? "" : shell_word(options_.store + ".") + "\"$k\"");
-  return fmt::format("#!/bin/sh\nk=$SLURM_ARRAY_TASK_ID\nexec {} {}\n",
-                     shell_word(fs::read_symlink("/proc/self/exe").string()), command);
+  const auto self = shell_word(fs::read_symlink("/proc/self/exe").string());
+  ShareWords words{.campaign = shell_word(fs::absolute(options_.campaign).string()),
+                   .share = fmt::format("\"$k/{}\"", shares_.size()),
+                   .out = shell_word((folder_ / "shares").string()) + "/\"$k\"",
+                   .store = {}};
+  if (options_.store.empty())
+    return fmt::format("#!/bin/sh\nk=$SLURM_ARRAY_TASK_ID\nexec {} {}\n", self, share_command(options_, words));
+  words.campaign = "\"$d/campaign.yaml\"";
+  words.out = "\"$d/share\"";
+  words.store = shell_word(options_.store + ".") + "\"$k\"";
+  return fmt::format(
+      "#!/bin/sh\nk=$SLURM_ARRAY_TASK_ID\nd=$(mktemp -d) || exit 1\ntrap 'rm -rf \"$d\"' EXIT\n"
+      "printf %s {} >\"$d/campaign.yaml\"\n{} {}\n",
+      shell_word(plan_.campaign.file.text), self, share_command(options_, words));
 }
 
 Result<void> Array::prepare(bool resume) {
@@ -142,7 +150,7 @@ Result<void> Array::prepare(bool resume) {
   if (resume) return refuse("{}: no such file: nothing to resume", path.string());
   if (fs::exists(path, error))
     return refuse("{} holds a campaign already; go on with it by --resume, or take another --out", options_.out);
-  fs::create_directories(folder_ / "shares", error);
+  fs::create_directories(options_.store.empty() ? folder_ / "shares" : folder_, error);
   if (error) return refuse("{}: cannot be made: {}: choose another --out", folder_.string(), error.message());
   return replace_file(path, text, 0755);
 }
@@ -164,9 +172,11 @@ Result<void> Array::submit(const std::vector<std::size_t>& tasks) {
                                    "--parsable",
                                    "--array=" + slurm::array_of_tasks(tasks),
                                    "--job-name=longhaul-" + plan_.campaign.name,
-                                   "--output=" + slurm::file_pattern(folder_.string()) + "/%a.log",
+                                   "--output=" + log_of("%a"),
                                    "--open-mode=append",
                                    "--no-requeue"};  // what was lost is submitted here, at once
+  // The folder where sbatch was started may not be on the nodes.
+  if (!options_.store.empty()) command.emplace_back("--chdir=/tmp");
   if (!options_.slurm.partition.empty()) command.push_back("--partition=" + options_.slurm.partition);
   command.insert(command.end(), options_.slurm.sbatch.begin(), options_.slurm.sbatch.end());
   command.push_back((folder_ / "job.sh").string());
@@ -184,9 +194,16 @@ Result<void> Array::submit(const std::vector<std::size_t>& tasks) {
   return {};
 }
 
+// On its node where no folder is shared.
+std::string Array::log_of(const std::string& task) const {
+  if (options_.store.empty()) return slurm::file_pattern(folder_.string()) + "/" + task + ".log";
+  return "/tmp/longhaul-%A_" + task + ".log";
+}
+
 Error Array::lost(std::size_t number) const {
   const auto& share = shares_[number - 1];
-  auto log = slurp(folder_ / fmt::format("{}.log", number));
+  auto log = options_.store.empty() ? slurp(folder_ / fmt::format("{}.log", number))
+                                    : "(on its node, in " + log_of(std::to_string(number)) + ", %A: the job)";
   if (log.size() > kTail) log.erase(0, log.size() - kTail);
   return {.message = fmt::format(
               "share {} of {} made no run in {} submissions (Slurm's last word: {}, {}); it said:\n{}", number,
@@ -253,13 +270,14 @@ Result<CampaignSession> run_on_slurm(const RunOptions& options, const RunPlan& p
   const auto begin = Clock::now();
   auto settled = options;
   settled.resume = false;
-  // What is there is the campaign as a whole: the first share's command is not what makes it again.
+  // What is there is the campaign as a whole: the first share's file and command are not what makes it again.
   const auto joined = [&]() -> Result<CampaignSession> {
     auto directory = open_directory(destination_of(settled), true, plan.campaign, options.seed);
     if (!directory) return tl::unexpected(directory.error());
     CampaignSession session;
     session.manifest = directory->manifest.value_or(Manifest{});
     session.manifest.command = make_manifest(settled, plan, session.manifest.testbed, session.manifest).command;
+    session.manifest.campaign_file = options.campaign;
     if (auto kept = directory->store.save_manifest(session.manifest); !kept) return tl::unexpected(kept.error());
     return session;
   };

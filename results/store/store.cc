@@ -69,8 +69,15 @@ Result<Store> Store::open(const fs::path& address, OpenMode mode) {
   return Store{is_postgres(address.native()) ? fs::path{} : address, std::move(*backend)};
 }
 
-Result<Store> Store::create(const fs::path& directory, const PostgresAddress& address) {
-  auto backend = open_postgres(address, OpenMode::create);
+Result<Store> Store::open_at(const fs::path& directory, const PostgresAddress& address, OpenMode mode) {
+  const auto pointer = read_pointer(directory);
+  if (!pointer) return tl::unexpected(pointer.error());
+  if (*pointer && (*pointer)->text() != address.text())
+    return refuse("{}: its results are in {}, not in {}: leave --store out, or take another --out", directory.string(),
+                  (*pointer)->text(), address.text());
+  if (!*pointer && holds_sqlite(directory))
+    return refuse("{}: its results are in results.db: leave --store out, or take another --out", directory.string());
+  auto backend = open_postgres(address, mode);
   if (!backend) return tl::unexpected(backend.error());
   if (auto made = make_directory(directory); !made) return tl::unexpected(made.error());
   if (auto led = write_pointer(directory, address); !led) return tl::unexpected(led.error());

@@ -44,8 +44,8 @@ class Store {
   /// `address`: a run directory, or postgresql://HOST/DATABASE#CAMPAIGN. A directory with a file `store` in it leads to
   /// PostgreSQL (address.hh). To create: the directory is made.
   static Result<Store> open(const std::filesystem::path& address, OpenMode mode);
-  /// A new campaign in PostgreSQL, to which `directory`, which is made, will lead.
-  static Result<Store> create(const std::filesystem::path& directory, const PostgresAddress& address);
+  /// A campaign in PostgreSQL, to which `directory`, which is made, will lead. Refused when it leads elsewhere.
+  static Result<Store> open_at(const std::filesystem::path& directory, const PostgresAddress& address, OpenMode mode);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();

@@ -11,6 +11,7 @@
 #include "results/store/store.hh"
 #include "tests/free_port.hh"
 #include "tests/lab/lab_fixture.hh"
+#include "tests/postgres_server.hh"
 
 namespace longhaul::testing {
 namespace {
@@ -78,7 +79,9 @@ class SlurmCluster {
   }
 
   void start_controller() { daemons_["controller"] = start({"/usr/sbin/slurmctld", "-D", "-i"}); }
-  void stop_controller() { daemons_["controller"] = Child{}; }
+  /// As an operator does. One that is killed begins again from what it saved some seconds before, and takes minutes to
+  /// find out which of its jobs have ended since.
+  void stop_controller() { daemons_["controller"].terminate(10s); }
   void start_node(int number) {
     daemons_[fmt::format("n{}", number)] = start({"/usr/sbin/slurmd", "-D", "-N", fmt::format("n{}", number)});
   }
@@ -116,6 +119,8 @@ class Slurm : public ::testing::Test {
     cluster_ = std::make_unique<SlurmCluster>();
     directory_ = std::make_unique<TemporaryDirectory>();
     write_file(path("array.yaml"), kCampaign);
+    const auto plain = longhaul({"run", path("array.yaml"), "--lab", "--clock", "virtual", "--out", path("plain")});
+    ASSERT_EQ(plain.code, 0) << plain.err;
   }
   static void TearDownTestSuite() {
     directory_.reset();
@@ -148,9 +153,6 @@ class Slurm : public ::testing::Test {
 // A node dies with what runs on it, a task is taken away, the controller is started again, longhaul is killed and goes
 // on: no run is lost, none is there twice, and the bytes are those of one machine by itself.
 TEST_F(Slurm, WhatIsLostIsSubmittedAgainAndTheBytesAreTheSame) {
-  const auto plain = longhaul({"run", path("array.yaml"), "--lab", "--clock", "virtual", "--out", path("plain")});
-  ASSERT_EQ(plain.code, 0) << plain.err;
-
   auto process = start_longhaul(command("out"), path("log"));
   const auto await = [&](const char* what, auto condition) {
     for (int i = 0; i < 3000 && !condition() && process.running(); ++i) std::this_thread::sleep_for(100ms);
@@ -186,6 +188,40 @@ TEST_F(Slurm, WhatIsLostIsSubmittedAgainAndTheBytesAreTheSame) {
   EXPECT_EQ(longhaul(command("out")).code, 2) << "it is there";
   EXPECT_EQ(longhaul(command("out", {"--resume"})).code, 0) << "nothing is left to do";
   cluster_->start_node(2);
+}
+
+// With a store a share finds nothing on its node, and leaves nothing: one that is taken away goes on behind its last
+// record all the same.
+TEST_F(Slurm, WithAStoreNodesShareNothing) {
+  if (const auto why = testing_support::PostgresServer::missing(); !why.empty()) GTEST_SKIP() << why;
+  testing_support::PostgresServer server;
+  server.make_database("lab");
+  ASSERT_EQ(longhaul({"store", "init", server.url("lab")}).code, 0);
+  auto process = start_longhaul(command("stored", {"--store", server.url("lab")}), path("stored.log"));
+  const auto kept = [&] {
+    std::size_t sum = 0;
+    for (int share = 1; share <= 4; ++share) {
+      const auto store =
+          results::Store::open(fmt::format("{}#stored.{}", server.url("lab"), share), results::OpenMode::read);
+      if (store) sum += store->index()->size();
+    }
+    return sum;
+  };
+  for (int i = 0; i < 3000 && kept() < 2 && process.running(); ++i) std::this_thread::sleep_for(100ms);
+  ASSERT_GE(kept(), 2U) << read_file(path("stored.log"));
+  std::ifstream jobs{path("stored/slurm/jobs")};
+  std::string first;
+  jobs >> first;
+  run_program({"scancel", first});
+  const auto end = process.wait(std::chrono::minutes{10});
+  ASSERT_TRUE(end && end->ok()) << read_file(path("stored.log"));
+  EXPECT_THAT(read_file(path("stored.log")), HasSubstr("CANCELLED"));
+  EXPECT_EQ(read_file(path("stored/cells.csv")), read_file(path("plain/cells.csv")));
+  EXPECT_FALSE(fs::exists(path("stored/slurm/shares")));
+  const auto whole = results::Store::open(server.url("lab") + "#stored", results::OpenMode::read);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->index()->size(), kRuns);
+  EXPECT_EQ(whole->manifest()->campaign_file, path("array.yaml"));
 }
 
 TEST_F(Slurm, WhatCannotBeSubmittedIsSaid) {

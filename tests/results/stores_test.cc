@@ -173,6 +173,22 @@ TEST_P(Stores, ACampaignIsMadeOnce) {
   EXPECT_EQ(refusal(address_, OpenMode::resume), "opened");
 }
 
+// One directory leads to one campaign.
+TEST_P(Stores, ADirectoryLeadsToOnePlace) {
+  if (GetParam() != Kind::postgres) GTEST_SKIP() << "of PostgreSQL alone";
+  const auto address = *parse_postgres(address_.string());
+  auto other = address;
+  other.campaign += ".other";
+  const auto directory = scratch_.path() / "leads";
+  ASSERT_TRUE(Store::open_at(directory, address, OpenMode::create));
+  EXPECT_TRUE(Store::open_at(directory, address, OpenMode::resume)) << "as often as one likes";
+  EXPECT_TRUE(Store::open_at(scratch_.path() / "elsewhere", address, OpenMode::resume)) << "from anywhere";
+  EXPECT_THAT(Store::open_at(directory, other, OpenMode::create).error().message, HasSubstr("leave --store out"));
+  ASSERT_TRUE(Store::open(scratch_.path() / "plain", OpenMode::create));
+  EXPECT_THAT(Store::open_at(scratch_.path() / "plain", other, OpenMode::create).error().message,
+              HasSubstr("in results.db"));
+}
+
 TEST_P(Stores, AManifestIsReplaced) {
   auto campaign = small();
   ASSERT_TRUE(synthetic::write(campaign, address_));
