@@ -96,8 +96,8 @@ Decision decide(std::vector<Share>& shares, const std::vector<QueueRow>& queue) 
   Decision decision{.submit = {}, .given_up = {}, .done = true};
   for (std::size_t i = 0; i < shares.size(); ++i) {
     auto& share = shares[i];
-    // An end that squeue does not know yet: the task still holds what it wrote to.
-    if (share.complete && states[i] == TaskState::gone) continue;
+    // Its store's word counts: a controller that was killed may take a task for running long after its end.
+    if (share.complete) continue;
     decision.done = false;
     if (states[i] != TaskState::gone) {
       // Of an earlier session, perhaps.
