@@ -23,8 +23,11 @@ TEST(Progress, ALoadedServerAnswersLater) {
   const auto& time = loaded->client.metrics.at("fetch");
   EXPECT_GE(time.samples, 10U);
   EXPECT_GE(work.samples, time.samples);
-  // Every fetch contains one such computation.
-  EXPECT_GT(time.value, 0.9 * work.value);
+  // Every fetch contains one such computation, and the server counts those of the warm-up, too: the quickest fetch took
+  // at least as long as the quickest computation. Not so their medians, where the processor's speed changes between.
+  ASSERT_TRUE(time.distribution && work.distribution);
+  EXPECT_GE(time.distribution->min, work.distribution->min);
+  EXPECT_GT(work.distribution->min, 0);
   EXPECT_EQ(loaded->client.parameters.count("op"), 0U);
 }
 
