@@ -11,14 +11,14 @@
 
 namespace longhaul::orchestrator {
 
-/// The options of `longhaul run`.
-/// `run --slurm`.
+/// Of `run --slurm`.
 struct SlurmOptions {
   bool asked = false;
   std::string partition;            ///< empty: the cluster's default
   std::vector<std::string> sbatch;  ///< further options of sbatch, as they are
 };
 
+/// The options of `longhaul run`.
 struct RunOptions {
   std::string campaign;
   bool lab = false;

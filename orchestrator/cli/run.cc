@@ -10,6 +10,7 @@
 
 #include "common/version.hh"
 #include "lab/plan/inventory.hh"
+#include "model/codec.hh"
 #include "orchestrator/cli/campaign_run.hh"
 #include "orchestrator/cli/certificate.hh"
 #include "orchestrator/cli/commands.hh"
@@ -55,13 +56,10 @@ int show_plan(const RunPlan& plan, bool as_json) {
   }
   json::array cells;
   for (const auto& cell : plan.cells) {
-    json::object parameters;
-    for (const auto& [name, value] : cell.cell.parameters)
-      std::visit([&, key = name](const auto& v) { parameters.emplace(key, v); }, value);
     json::object one{{"cell", cell.id},
                      {"workload", cell.cell.workload},
                      {"text", describe(plan.campaign, cell)},
-                     {"parameters", parameters}};
+                     {"parameters", codec::encode(cell.cell.parameters)}};
     if (!cell.unsupported.empty()) one.emplace("unsupported", cell.unsupported);
     cells.push_back(one);
   }

@@ -57,7 +57,7 @@ Result<std::size_t> default_shares(const RunOptions& options, const RunPlan& pla
   if (!options.slurm.partition.empty()) command.insert(command.end(), {"-p", options.slurm.partition});
   const auto said = ask(command);
   if (!said) return tl::unexpected(said.error());
-  if (!said->ok) return tl::unexpected(slurm::submission_error(said->errors));
+  if (!said->ok) return slurm::submission_error(said->errors);
   const auto processors = slurm::processors_of(said->out);
   if (processors == 0)
     return refuse("--slurm: {} has no processors: `sinfo` shows the partitions there are: choose one by --partition",
@@ -160,9 +160,9 @@ void Array::look(std::size_t number) {
   auto& share = shares_[number - 1];
   const auto store = results::Store::open(part(number), results::OpenMode::read);
   if (!store) return;
-  const auto index = store->index();
-  if (!index) return;
-  share.records = index->size();
+  const auto count = store->count();
+  if (!count) return;
+  share.records = *count;
   const auto manifest = store->manifest();
   share.complete = manifest && manifest->finished != 0;
 }
@@ -182,7 +182,7 @@ Result<void> Array::submit(const std::vector<std::size_t>& tasks) {
   command.push_back((folder_ / "job.sh").string());
   const auto said = ask(command);
   if (!said) return tl::unexpected(said.error());
-  if (!said->ok) return tl::unexpected(slurm::submission_error(said->errors));
+  if (!said->ok) return slurm::submission_error(said->errors);
   std::uint64_t job = 0;  // "17" or "17;cluster"
   std::from_chars(said->out.data(), said->out.data() + said->out.size(), job);
   if (job == 0) return fail("sbatch said '{}', which is no job's number", said->out);
@@ -232,7 +232,7 @@ Result<void> Array::follow() {
     const auto said = ask({"squeue", "--me", "-h", "-r", "-t", "all", "-o", "%F|%K|%T|%r"});
     if (!said) return tl::unexpected(said.error());
     // Shares go on without slurmctld: it is waited for, where there are any.
-    if (!said->ok && jobs_.empty()) return tl::unexpected(slurm::submission_error(said->errors));
+    if (!said->ok && jobs_.empty()) return slurm::submission_error(said->errors);
     if (said->ok != answers) {
       answers = said->ok;
       sink_.on(WarningEvent{answers ? "Slurm answers again"

@@ -64,25 +64,21 @@ std::size_t processors_of(std::string_view text) {
   return most;
 }
 
-Error submission_error(std::string_view said) {
+tl::unexpected<Error> submission_error(std::string_view said) {
   std::string words{said.substr(0, said.find_last_not_of(" \n") + 1)};
   std::replace(words.begin(), words.end(), '\n', ' ');
   const auto has = [&](std::string_view part) { return words.find(part) != std::string::npos; };
-  const auto of_the_user = [&](const char* remedy) {
-    return Error{fmt::format("Slurm took no job ({}): {}", words, remedy), ExitCode::usage};
-  };
-  if (has("artition")) return of_the_user("`sinfo` shows the partitions there are: choose one by --partition");
+  if (has("artition"))
+    return refuse("Slurm took no job ({}): `sinfo` shows the partitions there are: choose one by --partition", words);
   if (has("QOS") || has("imit") || has("quota") || has("ssociation"))
-    return of_the_user("a limit of your account: fewer --shards, or ask who runs the cluster");
-  if (has("unge"))
-    return Error{fmt::format("Slurm took no job ({}): check that munged runs here, with the cluster's key", words),
-                 ExitCode::failure};
+    return refuse("Slurm took no job ({}): a limit of your account: fewer --shards, or ask who runs the cluster",
+                  words);
+  if (has("unge")) return fail("Slurm took no job ({}): check that munged runs here, with the cluster's key", words);
   if (has("contact") || has("onfiguration") || has("onnection refused") || has("fetch"))
-    return Error{fmt::format("Slurm took no job ({}): check that slurmctld runs and that this machine knows it "
-                             "(slurm.conf, SLURM_CONF)",
-                             words),
-                 ExitCode::failure};
-  return Error{fmt::format("Slurm took no job: {}", words), ExitCode::failure};
+    return fail(
+        "Slurm took no job ({}): check that slurmctld runs and that this machine knows it (slurm.conf, SLURM_CONF)",
+        words);
+  return fail("Slurm took no job: {}", words);
 }
 
 Decision decide(std::vector<Share>& shares, const std::vector<QueueRow>& queue) {

@@ -34,7 +34,7 @@ std::vector<QueueRow> parse_queue(std::string_view text, const std::vector<std::
 std::size_t processors_of(std::string_view text);
 
 /// Why Slurm took no job, with a remedy, from sbatch's own words.
-Error submission_error(std::string_view said);
+tl::unexpected<Error> submission_error(std::string_view said);
 
 /// How often a share is submitted without a record more than before, until it is given up.
 inline constexpr int kFruitless = 3;

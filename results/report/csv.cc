@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "common/csv.hh"
+#include "model/codec.hh"
 #include "results/report/report.hh"
 
 namespace longhaul::results {
@@ -45,7 +46,7 @@ std::string params_of(const CellSummary& cell) {
   boost::json::object object;
   for (const auto& [name, value] : cell.parameters) {
     if (std::find(kColumns.begin(), kColumns.end(), name) != kColumns.end()) continue;
-    std::visit([&, key = name](const auto& v) { object[key] = v; }, value);
+    object[name] = codec::encode(value);
   }
   return boost::json::serialize(object);
 }

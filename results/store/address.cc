@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <vector>
 
 #include "common/replace_file.hh"
 
@@ -23,17 +24,16 @@ bool is_name(std::string_view text) {
 }
 
 // A word with '%' in it may be one of them, written otherwise.
-bool is_secret(std::string_view option) {
-  const auto word = option.substr(0, option.find('='));
+bool is_secret(std::string_view word) {
   return word == "password" || word == "sslpassword" || word.find('%') != std::string_view::npos;
 }
 
-// Where the options begin, behind '?'; url.size(): there are none. As libpq reads it: a '?' before the '@' belongs to a
-// user's name or password, which end at the first '/' at the latest.
+// As libpq reads it: a '?' before the '@' belongs to a user's name or password, which end at the first '/' at the
+// latest.
 struct Places {
   std::size_t host;   // behind "://"
   std::size_t at;     // '@'; npos: no user
-  std::size_t query;  // '?'
+  std::size_t query;  // '?'; url.size(): no options
 };
 Places places_of(const std::string& url) {
   Places places{.host = url.find("://") + 3, .at = std::string::npos, .query = 0};
@@ -41,6 +41,21 @@ Places places_of(const std::string& url) {
   if (at != std::string::npos && at >= places.host) places.at = at;
   places.query = std::min(url.find('?', places.at == std::string::npos ? places.host : places.at), url.size());
   return places;
+}
+
+// "NAME=VALUE", as they stand there.
+std::vector<std::string> options_of(const std::string& url) {
+  std::vector<std::string> options;
+  for (auto begin = places_of(url).query + 1; begin < url.size();) {
+    const auto end = std::min(url.find('&', begin), url.size());
+    options.push_back(url.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return options;
+}
+
+std::string word_of(const std::string& option) {
+  return option.substr(0, option.find('='));
 }
 
 }  // namespace
@@ -59,14 +74,10 @@ std::string PostgresAddress::text() const {
     shown += user.substr(0, user.find(':')) + url.substr(at, query - at);
   }
   char separator = '?';
-  for (auto begin = query + 1; begin <= url.size() && query < url.size();) {
-    const auto end = std::min(url.find('&', begin), url.size());
-    const auto option = url.substr(begin, end - begin);
-    if (!is_secret(option)) {
-      shown += separator + option;
-      separator = '&';
-    }
-    begin = end + 1;
+  for (const auto& option : options_of(url)) {
+    if (is_secret(word_of(option))) continue;
+    shown += separator + option;
+    separator = '&';
   }
   return campaign.empty() ? shown : shown + '#' + campaign;
 }
@@ -91,14 +102,10 @@ std::string shown_address(const fs::path& address) {
 
 Result<void> check_followed(const PostgresAddress& address) {
   constexpr std::string_view kFollowed[] = {"host", "port", "user", "dbname", "sslmode", "sslrootcert"};
-  for (auto begin = places_of(address.url).query + 1; begin < address.url.size();) {
-    const auto end = std::min(address.url.find('&', begin), address.url.size());
-    const auto option = address.url.substr(begin, end - begin);
-    const auto word = option.substr(0, option.find('='));
-    if (std::find(std::begin(kFollowed), std::end(kFollowed), word) == std::end(kFollowed))
+  for (const auto& option : options_of(address.url))
+    if (const auto word = word_of(option);
+        std::find(std::begin(kFollowed), std::end(kFollowed), word) == std::end(kFollowed))
       return refuse("'{}' is no option that a file may set: name the address itself", word);
-    begin = end + 1;
-  }
   return {};
 }
 

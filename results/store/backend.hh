@@ -48,6 +48,8 @@ class Backend {
   /// Committed and on the disk when it returns: the run and its metrics, or nothing. A run_id that is already there is
   /// refused.
   virtual Result<void> add_run(const StoredRun& run) = 0;
+  /// How many there are; no document is read.
+  virtual Result<std::size_t> count() const = 0;
   using TakeRun = std::function<Result<void>(const StoredRun&)>;
   /// In the order in which they were added; an error of `take` ends it. Only run_id and document are filled in.
   virtual Result<void> each_document(const TakeRun& take) const = 0;

@@ -3,6 +3,7 @@
 #include <boost/describe.hpp>
 #include <boost/json.hpp>
 
+#include "model/codec.hh"
 #include "results/metrics/metrics.hh"
 
 namespace longhaul::results {
@@ -10,9 +11,6 @@ namespace longhaul::results {
 Result<StoredRun> row_of(const RunRecord& run) {
   const auto metrics = run_metrics(run);
   if (!metrics) return tl::unexpected(metrics.error());
-  boost::json::object parameters;
-  for (const auto& [axis, value] : run.parameters)
-    parameters.emplace(axis, std::visit([](const auto& plain) { return boost::json::value(plain); }, value));
   StoredRun row{.run_id = run.run_id,
                 .cell_id = run.cell_id,
                 .repetition = run.repetition,
@@ -22,7 +20,7 @@ Result<StoredRun> row_of(const RunRecord& run) {
                 .finished = run.finished,
                 .digest = run.virtual_clock ? run.virtual_clock->digest : std::string{},
                 .workload = run.workload,
-                .parameters = boost::json::serialize(parameters),
+                .parameters = boost::json::serialize(codec::encode(run.parameters)),
                 .document = to_json(run)};
   for (const auto& [name, metric] : *metrics)
     row.metrics.push_back({name, metric.value, static_cast<std::int64_t>(metric.samples)});

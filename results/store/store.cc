@@ -108,6 +108,10 @@ Result<void> Store::add_run(const RunRecord& run) {
   return backend_->add_run(*row);
 }
 
+Result<std::size_t> Store::count() const {
+  return backend_->count();
+}
+
 Result<std::vector<RunRecord>> Store::runs() const {
   std::vector<RunRecord> runs;
   auto read = backend_->each_document([&](const StoredRun& row) -> Result<void> {

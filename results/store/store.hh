@@ -59,6 +59,8 @@ class Store {
 
   /// Committed and on the disk when it returns. A run_id that is already there is refused.
   Result<void> add_run(const RunRecord& run);
+  /// How many runs there are: cheaper than index().
+  Result<std::size_t> count() const;
   /// All runs in the order in which they were added.
   Result<std::vector<RunRecord>> runs() const;
   /// The same as index rows: cheap, no document is parsed.

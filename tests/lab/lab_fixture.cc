@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include "common/error.hh"
 
@@ -116,6 +117,15 @@ std::string BootedLab::must(const std::string& node, const std::string& script) 
   if (outcome.code != 0)
     ADD_FAILURE() << node << ": " << script << "\nexit code " << outcome.code << "\n" << outcome.out << outcome.err;
   return outcome.out;
+}
+
+bool holds_within(std::chrono::seconds limit, const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  }
+  return true;
 }
 
 std::string wait_until(const std::string& condition) {

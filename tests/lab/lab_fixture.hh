@@ -2,7 +2,9 @@
 #pragma once
 
 #include <boost/json.hpp>
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -56,6 +58,9 @@ class BootedLab {
   std::string name_;
   std::string inventory_;
 };
+
+/// Waits until `condition` holds, `limit` at most; false: it does not.
+bool holds_within(std::chrono::seconds limit, const std::function<bool()>& condition);
 
 /// A line of shell that waits until `condition` holds, 5 s at most.
 std::string wait_until(const std::string& condition);

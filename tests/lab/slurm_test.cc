@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <thread>
 
 #include "common/fd.hh"
 #include "results/store/store.hh"
@@ -70,12 +69,13 @@ class SlurmCluster {
     daemons_["munged"] =
         start({"/usr/sbin/munged", "--foreground", "--force", "--key-file=" + at("key"), "--socket=" + at("munge"),
                "--pid-file=" + at("munge.pid"), "--seed-file=" + at("munge.seed"), "--log-file=" + at("munge.log")});
-    for (int i = 0; i < 100 && !fs::exists(at("munge")); ++i) std::this_thread::sleep_for(50ms);
+    holds_within(5s, [&] { return fs::exists(at("munge")); });
     start_controller();
     for (int i = 1; i <= kNodes; ++i) start_node(i);
-    for (int i = 0; i < 300; ++i, std::this_thread::sleep_for(100ms))
-      if (run_program({"sinfo", "-h", "-t", "idle", "-o", "%D"}).out == fmt::format("{}\n", kNodes)) return;
-    throw std::runtime_error("no Slurm here:\n" + read_file(at("log")));
+    const auto idle = [] {
+      return run_program({"sinfo", "-h", "-t", "idle", "-o", "%D"}).out == fmt::format("{}\n", kNodes);
+    };
+    if (!holds_within(30s, idle)) throw std::runtime_error("no Slurm here:\n" + read_file(at("log")));
   }
 
   void start_controller() { daemons_["controller"] = start({"/usr/sbin/slurmctld", "-D", "-i"}); }
@@ -155,7 +155,7 @@ class Slurm : public ::testing::Test {
 TEST_F(Slurm, WhatIsLostIsSubmittedAgainAndTheBytesAreTheSame) {
   auto process = start_longhaul(command("out"), path("log"));
   const auto await = [&](const char* what, auto condition) {
-    for (int i = 0; i < 3000 && !condition() && process.running(); ++i) std::this_thread::sleep_for(100ms);
+    holds_within(300s, [&] { return condition() || !process.running(); });
     ASSERT_TRUE(condition()) << what << ":\n" << read_file(path("log")) << queue();
   };
   await("a share runs", [] { return !SlurmCluster::processes_of(2).empty(); });
@@ -207,7 +207,7 @@ TEST_F(Slurm, WithAStoreNodesShareNothing) {
     }
     return sum;
   };
-  for (int i = 0; i < 3000 && kept() < 2 && process.running(); ++i) std::this_thread::sleep_for(100ms);
+  holds_within(300s, [&] { return kept() >= 2 || !process.running(); });
   ASSERT_GE(kept(), 2U) << read_file(path("stored.log"));
   std::ifstream jobs{path("stored/slurm/jobs")};
   std::string first;
@@ -249,20 +249,20 @@ TEST_F(Slurm, AShareThatCannotRunIsGivenUpWithItsWords) {
   EXPECT_EQ(given_up.code, 1) << given_up.out;
   EXPECT_THAT(given_up.err, HasSubstr("made no run in 3 submissions"));
   EXPECT_THAT(given_up.err, HasSubstr("QEMU is not to be had"));
-  for (int i = 0; i < 100 && !queue().empty(); ++i) std::this_thread::sleep_for(100ms);
+  holds_within(30s, [] { return queue().empty(); });
   EXPECT_EQ(queue(), "");
 }
 
 TEST_F(Slurm, CtrlCCancelsTheJobs) {
   auto process = start_longhaul(command("stopped"), path("stopped.log"));
-  for (int i = 0; i < 300 && queue().empty(); ++i) std::this_thread::sleep_for(100ms);
+  holds_within(30s, [] { return !queue().empty(); });
   ASSERT_NE(queue(), "");
   process.send_signal(SIGTERM);
   const auto end = process.wait(20s);
   ASSERT_TRUE(end);
   EXPECT_EQ(end->code, 130) << read_file(path("stopped.log"));
   EXPECT_THAT(read_file(path("stopped.log")), HasSubstr("the jobs are cancelled, --resume goes on"));
-  for (int i = 0; i < 300 && !queue().empty(); ++i) std::this_thread::sleep_for(100ms);
+  holds_within(30s, [] { return queue().empty(); });
   EXPECT_EQ(queue(), "");
 }
 

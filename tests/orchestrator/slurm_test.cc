@@ -95,7 +95,7 @@ TEST(Decide, WritesArraysShortly) {
 }
 
 TEST(Submission, SaysWhatToDo) {
-  const auto said = [](std::string_view text) { return submission_error(text).message; };
+  const auto said = [](std::string_view text) { return submission_error(text).value().message; };
   EXPECT_THAT(said("sbatch: error: invalid partition specified: nope\nsbatch: error: Batch job submission failed\n"),
               HasSubstr("choose one by --partition"));
   EXPECT_THAT(said("sbatch: error: Unable to contact slurm controller (connect failure)"),
@@ -105,8 +105,8 @@ TEST(Submission, SaysWhatToDo) {
   EXPECT_THAT(
       said("sbatch: error: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"),
       HasSubstr("a limit of your account"));
-  EXPECT_EQ(submission_error("x partition").exit_code, ExitCode::usage);
-  EXPECT_EQ(submission_error("Unable to contact").exit_code, ExitCode::failure);
+  EXPECT_EQ(submission_error("x partition").value().exit_code, ExitCode::usage);
+  EXPECT_EQ(submission_error("Unable to contact").value().exit_code, ExitCode::failure);
 }
 
 }  // namespace

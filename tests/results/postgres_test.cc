@@ -11,6 +11,7 @@
 #include "results/store/row.hh"
 #include "results/store/store.hh"
 #include "tests/postgres_server.hh"
+#include "tests/results/small.hh"
 #include "tests/results/synthetic.hh"
 #include "tests/results/temporary.hh"
 
@@ -98,16 +99,9 @@ class Postgres : public testing::Test {
   static std::string at(const std::string& campaign, const std::string& role = "writer") {
     return server_->url("lab", role) + "#" + campaign;
   }
-  static std::string refusal(const std::string& where, OpenMode mode) {
-    const auto store = Store::open(where, mode);
-    return store ? "opened" : store.error().message;
-  }
   static std::int64_t number(const char* sql) {
     auto connection = Connection::open(address("lab"), true);
     return connection->run(sql)->integer(0, 0);
-  }
-  static synthetic::Campaign small() {
-    return synthetic::campaign({.delays_ns = {0}, .sizes = {64}, .runs = 2, .samples = 50});
   }
   static std::unique_ptr<PostgresServer> server_;
 };

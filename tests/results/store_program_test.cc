@@ -10,6 +10,7 @@
 #include "results/store/postgres/connection.hh"
 #include "results/store/store.hh"
 #include "tests/postgres_server.hh"
+#include "tests/results/small.hh"
 #include "tests/results/synthetic.hh"
 #include "tests/results/temporary.hh"
 
@@ -34,11 +35,6 @@ Said longhaul(std::vector<std::string> arguments) {
   said.code = done.exit.code.value_or(-1);
   said.out = std::move(done.out);
   return said;
-}
-
-std::string slurp(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
 }
 
 class StoreProgram : public testing::Test {

@@ -12,6 +12,7 @@
 #include "common/replace_file.hh"
 #include "results/store/sqlite/database.hh"
 #include "results/store/sqlite/schema.hh"
+#include "tests/results/small.hh"
 #include "tests/results/synthetic.hh"
 #include "tests/results/temporary.hh"
 
@@ -22,22 +23,8 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 
-synthetic::Campaign small() {
-  return synthetic::campaign({.delays_ns = {0}, .sizes = {64}, .runs = 2, .samples = 50});
-}
-
-std::string slurp(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-
 void spill(const fs::path& path, const std::string& text) {
   std::ofstream{path, std::ios::binary} << text;
-}
-
-std::string refusal(const fs::path& directory, OpenMode mode) {
-  const auto store = Store::open(directory, mode);
-  return store ? "opened" : store.error().message;
 }
 
 class StoreTest : public testing::Test {

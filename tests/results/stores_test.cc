@@ -8,6 +8,7 @@
 #include "results/store/postgres/schema.hh"
 #include "results/store/store.hh"
 #include "tests/postgres_server.hh"
+#include "tests/results/small.hh"
 #include "tests/results/synthetic.hh"
 #include "tests/results/temporary.hh"
 
@@ -18,20 +19,6 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing_support::PostgresServer;
-
-synthetic::Campaign small() {
-  return synthetic::campaign({.delays_ns = {0}, .sizes = {64}, .runs = 2, .samples = 50});
-}
-
-std::string slurp(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-
-std::string refusal(const fs::path& address, OpenMode mode) {
-  const auto store = Store::open(address, mode);
-  return store ? "opened" : store.error().message;
-}
 
 // How a store is reached.
 enum class Kind { sqlite, postgres, pointer };

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "model/codec.hh"
 #include "results/store/address.hh"
 #include "results/summary/clock.hh"
 #include "results/summary/processor.hh"
@@ -41,14 +42,7 @@ std::string list(const std::set<std::string>& values) {
 }
 
 std::vector<std::string> warnings_of(const Summary& first, const Summary& second) {
-  std::vector<std::string> warnings;
-  const auto differ = [&](const char* what, const std::set<std::string>& a, const std::set<std::string>& b) {
-    if (a != b) warnings.push_back(fmt::format("{} differs: {} against {}", what, list(a), list(b)));
-  };
-  differ("kernel", distinct(first, &NodeFacts::kernel), distinct(second, &NodeFacts::kernel));
-  differ("processor", distinct(first, &NodeFacts::cpu_model), distinct(second, &NodeFacts::cpu_model));
-  differ("longhaul", {first.manifest.version}, {second.manifest.version});
-  differ("topology", {first.manifest.testbed.topology}, {second.manifest.testbed.topology});
+  auto warnings = differences(first, second);
   const auto ours = clock_of(first), theirs = clock_of(second);
   if (ours != theirs)
     warnings.push_back(
@@ -147,6 +141,18 @@ void compare_cell(Comparison& result, const CellSummary& cell, const CellSummary
 
 }  // namespace
 
+std::vector<std::string> differences(const Summary& first, const Summary& second) {
+  std::vector<std::string> differing;
+  const auto differ = [&](const char* what, const std::set<std::string>& a, const std::set<std::string>& b) {
+    if (a != b) differing.push_back(fmt::format("{} differs: {} against {}", what, list(a), list(b)));
+  };
+  differ("kernel", distinct(first, &NodeFacts::kernel), distinct(second, &NodeFacts::kernel));
+  differ("processor", distinct(first, &NodeFacts::cpu_model), distinct(second, &NodeFacts::cpu_model));
+  differ("longhaul", {first.manifest.version}, {second.manifest.version});
+  differ("topology", {first.manifest.testbed.topology}, {second.manifest.testbed.topology});
+  return differing;
+}
+
 std::string shown(double value, const std::string& unit) {
   return unit == "ns" ? fmt::format("{:.1f} us", value / 1000) : fmt::format("{:.4g} {}", value, unit);
 }
@@ -224,12 +230,10 @@ std::string to_json(const Comparison& comparison) {
   };
   json::array figures;
   for (const auto& cell : comparison.figures) {
-    json::object parameters;
-    for (const auto& [name, value] : cell.parameters)
-      std::visit([&, key = name](const auto& v) { parameters[key] = v; }, value);
-    json::object object{{"cell", cell.cell_id},  {"workload", cell.workload}, {"parameters", std::move(parameters)},
-                        {"metric", cell.metric}, {"unit", cell.unit},         {"first", cell.first},
-                        {"second", cell.second}};
+    json::object object{
+        {"cell", cell.cell_id},  {"workload", cell.workload}, {"parameters", codec::encode(cell.parameters)},
+        {"metric", cell.metric}, {"unit", cell.unit},         {"first", cell.first},
+        {"second", cell.second}};
     object["ratio"] = cell.ratio ? json::value(cell.ratio->value) : json::value(nullptr);
     const bool bounded = cell.ratio && cell.ratio->interval;
     object["ci_low"] = bounded ? json::value(cell.ratio->interval->low) : json::value(nullptr);

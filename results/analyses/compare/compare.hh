@@ -47,6 +47,9 @@ struct Comparison {
 
 Result<Comparison> compare(const std::filesystem::path& first, const std::filesystem::path& second,
                            const Vocabulary& vocabulary);
+/// What is not as it was: "kernel differs: 6.1 against 6.12" ...: kernel, processor, longhaul, topology. Pure.
+std::vector<std::string> differences(const Summary& first, const Summary& second);
+
 /// The same on summaries. Pure.
 Comparison compare(const Summary& first, const Summary& second, const Vocabulary& vocabulary);
 

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <map>
 
+#include "model/codec.hh"
 #include "results/analyses/compare/compare.hh"
 
 namespace longhaul::results {
@@ -83,8 +84,7 @@ History history(std::vector<NamedSummary> campaigns, const std::string& workload
             point.ratio = one.ratio;
             point.agrees = one.agrees;
           }
-        for (const auto& warning : compared.warnings)
-          if (warning.find(" differs: ") != std::string::npos) point.changed.push_back(warning);
+        point.changed = differences(campaigns[before->second].summary, summary);
       }
       last[cell.cell_id] = i;
       history.cells[at->second].points.push_back(std::move(point));
@@ -132,11 +132,8 @@ std::string to_json(const History& history) {
       one["changed"] = json::array(point.changed.begin(), point.changed.end());
       points.emplace_back(std::move(one));
     }
-    json::object parameters;
-    for (const auto& [name, value] : cell.parameters)
-      std::visit([&, key = name](const auto& plain) { parameters[key] = plain; }, value);
     cells.push_back(json::object{{"cell", cell.cell_id},
-                                 {"parameters", std::move(parameters)},
+                                 {"parameters", codec::encode(cell.parameters)},
                                  {"metric", cell.metric},
                                  {"unit", cell.unit},
                                  {"points", std::move(points)}});

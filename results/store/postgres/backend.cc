@@ -1,6 +1,7 @@
 #include "results/store/postgres/backend.hh"
 
 #include <thread>
+#include <utility>
 
 #include "common/log.hh"
 #include "results/store/postgres/connection.hh"
@@ -31,8 +32,8 @@ class PostgresBackend : public Backend {
   Result<void> save_manifest(const std::string& document) override {
     // Twice the same after a lost answer does no harm: the last one counts.
     return patient([&]() -> Result<void> {
-      return done(connection_.run("INSERT INTO longhaul.manifests (campaign, document) VALUES ($1, $2)",
-                                  {campaign_, document}));
+      return connection_.execute("INSERT INTO longhaul.manifests (campaign, document) VALUES ($1, $2)",
+                                 {campaign_, document});
     });
   }
 
@@ -68,25 +69,30 @@ class PostgresBackend : public Backend {
                      array_of(samples)};
     bool again = false;
     return patient([&]() -> Result<void> {
-      auto added = connection_.run(
+      auto added = connection_.execute(
           "WITH run AS (INSERT INTO longhaul.runs (campaign, run_id, cell_id, repetition, attempt, status, started, "
           "finished, digest, workload, parameters, document) "
           "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING sequence) "
           "INSERT INTO longhaul.metrics (sequence, metric, value, samples) SELECT run.sequence, one.metric, one.value, "
           "one.samples FROM run, unnest($13::text[], $14::float8[], $15::bigint[]) AS one (metric, value, samples)",
           row);
-      if (added) return {};
-      // The answer to the first try was lost, and the run was kept.
-      if (connection_.state() == kUnique && again) {
-        const auto same =
+      const bool tried = std::exchange(again, true);
+      if (added || connection_.state() != kUnique) return added;
+      if (tried) {
+        // The answer to the first try may have been lost, and the run kept.
+        const auto kept =
             connection_.run("SELECT 1 FROM longhaul.runs WHERE campaign = $1 AND run_id = $2 AND document = $3",
                             {campaign_, run.run_id, run.document});
-        if (same && same->count() == 1) return {};
+        if (kept && kept->count() == 1) return {};
       }
-      again = true;
-      if (connection_.state() == kUnique) return fail("{}: run {} is already there", name_, run.run_id);
-      return tl::unexpected(added.error());
+      return fail("{}: run {} is already there", name_, run.run_id);
     });
+  }
+
+  Result<std::size_t> count() const override {
+    const auto rows = connection_.run("SELECT count(*) FROM longhaul.runs WHERE campaign = $1", {campaign_});
+    if (!rows) return tl::unexpected(rows.error());
+    return static_cast<std::size_t>(rows->integer(0, 0));
   }
 
   Result<void> each_document(const TakeRun& take) const override {
@@ -134,10 +140,9 @@ class PostgresBackend : public Backend {
 
   Result<void> add_facts(const std::string& digest, const std::string& document) override {
     return patient([&]() -> Result<void> {
-      return done(
-          connection_.run("INSERT INTO longhaul.facts (campaign, digest, document) VALUES ($1, $2, $3) ON "
-                          "CONFLICT DO NOTHING",
-                          {campaign_, digest, document}));
+      return connection_.execute(
+          "INSERT INTO longhaul.facts (campaign, digest, document) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+          {campaign_, digest, document});
     });
   }
 
@@ -153,11 +158,6 @@ class PostgresBackend : public Backend {
   }
 
  private:
-  static Result<void> done(Result<Rows> rows) {
-    if (!rows) return tl::unexpected(rows.error());
-    return {};
-  }
-
   // `ask` again as long as it fails for want of a server, and the server may come back.
   template <typename Ask>
   Result<void> patient(Ask ask) {
@@ -292,8 +292,8 @@ Result<std::unique_ptr<Backend>> open_postgres(const PostgresAddress& address, O
   if (mode != OpenMode::read)
     if (auto may = check_rights(*connection); !may) return tl::unexpected(may.error());
   if (mode == OpenMode::create) {
-    auto made =
-        connection->run("INSERT INTO longhaul.campaigns (name) VALUES ($1) ON CONFLICT DO NOTHING", {address.campaign});
+    auto made = connection->execute("INSERT INTO longhaul.campaigns (name) VALUES ($1) ON CONFLICT DO NOTHING",
+                                    {address.campaign});
     if (!made) return tl::unexpected(made.error());
   }
   const auto number = number_of(*connection, address.campaign);

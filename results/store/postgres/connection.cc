@@ -23,6 +23,12 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+std::vector<const char*> pointers_to(const Values& values) {
+  std::vector<const char*> pointers;
+  for (const auto& value : values) pointers.push_back(value.c_str());
+  return pointers;
+}
+
 // A socket in the file system, or this machine itself: nobody is in between.
 bool is_local(const char* host) {
   if (host == nullptr || *host == '\0') return std::getenv("PGHOST") == nullptr || is_local(std::getenv("PGHOST"));
@@ -43,10 +49,6 @@ std::int64_t Rows::integer(int row, int column) const {
 
 double Rows::real(int row, int column) const {
   return std::strtod(PQgetvalue(handle_.get(), row, column), nullptr);
-}
-
-std::int64_t Rows::affected() const {
-  return std::strtoll(PQcmdTuples(handle_.get()), nullptr, 10);
 }
 
 tl::unexpected<Error> postgres_error(const std::string& name, std::string_view state, std::string_view detail) {
@@ -155,12 +157,10 @@ Result<Connection> Connection::open(const PostgresAddress& address, bool read_on
   PQsetNoticeProcessor(
       handle, [](void*, const char*) {}, nullptr);
   // Names are written out in all statements: nobody's tables may stand in for ours. Numbers come back as they went.
-  auto session = connection.run(read_only ? "SELECT set_config('search_path', '', false), "
-                                            "set_config('extra_float_digits', '3', false), "
-                                            "set_config('default_transaction_read_only', 'on', false)"
-                                          : "SELECT set_config('search_path', '', false), "
-                                            "set_config('extra_float_digits', '3', false), "
-                                            "set_config('synchronous_commit', 'on', false)");
+  auto session = connection.execute(
+      fmt::format("SELECT set_config('search_path', '', false), set_config('extra_float_digits', '3', false), {}",
+                  read_only ? "set_config('default_transaction_read_only', 'on', false)"
+                            : "set_config('synchronous_commit', 'on', false)"));
   if (!session) return tl::unexpected(session.error());
   return connection;
 }
@@ -173,20 +173,28 @@ tl::unexpected<Error> Connection::failed(const PGresult* result) {
   return postgres_error(name_, state_, detail);
 }
 
-Result<Rows> Connection::run(const char* sql, const Values& values) {
-  std::vector<const char*> texts;
-  for (const auto& value : values) texts.push_back(value.c_str());
-  Rows rows{
-      PQexecParams(handle_.get(), sql, static_cast<int>(texts.size()), nullptr, texts.data(), nullptr, nullptr, 0)};
-  const auto status = PQresultStatus(rows.get());
-  if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) return failed(rows.get());
+Result<Rows> Connection::taken(PGresult* result) {
+  Rows rows{result};
+  const auto status = PQresultStatus(result);
+  if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) return failed(result);
   return rows;
+}
+
+Result<Rows> Connection::run(const std::string& sql, const Values& values) {
+  const auto texts = pointers_to(values);
+  return taken(PQexecParams(handle_.get(), sql.c_str(), static_cast<int>(texts.size()), nullptr, texts.data(), nullptr,
+                            nullptr, 0));
+}
+
+Result<void> Connection::execute(const std::string& sql, const Values& values) {
+  const auto done = values.empty() ? taken(PQexec(handle_.get(), sql.c_str())) : run(sql, values);
+  if (!done) return tl::unexpected(done.error());
+  return {};
 }
 
 Result<void> Connection::each(const char* sql, const Values& values,
                               const std::function<Result<void>(const Rows&)>& take) {
-  std::vector<const char*> texts;
-  for (const auto& value : values) texts.push_back(value.c_str());
+  const auto texts = pointers_to(values);
   auto* handle = handle_.get();
   if (PQsendQueryParams(handle, sql, static_cast<int>(texts.size()), nullptr, texts.data(), nullptr, nullptr, 0) == 0 ||
       PQsetSingleRowMode(handle) == 0)

@@ -28,12 +28,9 @@ class Rows {
  public:
   explicit Rows(PGresult* handle) : handle_(handle) {}
   int count() const { return PQntuples(handle_.get()); }
-  bool is_null(int row, int column) const { return PQgetisnull(handle_.get(), row, column) != 0; }
   std::string text(int row, int column) const;
   std::int64_t integer(int row, int column) const;
   double real(int row, int column) const;
-  /// Rows that were inserted, where the statement inserts.
-  std::int64_t affected() const;
   PGresult* get() const { return handle_.get(); }
 
  private:
@@ -50,7 +47,9 @@ class Connection {
   /// refuses whatever would write.
   static Result<Connection> open(const PostgresAddress& address, bool read_only);
 
-  Result<Rows> run(const char* sql, const Values& values = {});
+  Result<Rows> run(const std::string& sql, const Values& values = {});
+  /// The same where there are no rows to look at. Without values it may be several statements.
+  Result<void> execute(const std::string& sql, const Values& values = {});
   /// Row by row, never all of them in memory; an error of `take` ends it.
   Result<void> each(const char* sql, const Values& values, const std::function<Result<void>(const Rows&)>& take);
   /// Nothing more can be asked: the server ended, or the network did.
@@ -61,6 +60,7 @@ class Connection {
 
  private:
   Connection(std::string name, PGconn* handle) : name_(std::move(name)), handle_(handle) {}
+  Result<Rows> taken(PGresult* result);
   tl::unexpected<Error> failed(const PGresult* result);
   std::string name_;
   std::string state_;

@@ -67,38 +67,16 @@ constexpr const char* kViews = R"(
      ORDER BY c.campaign, m.revision DESC;
 )";
 
-Result<std::string> quoted_role(Connection& connection, const std::string& role) {
-  const auto rows = connection.run("SELECT pg_catalog.quote_ident($1)", {role});
-  if (!rows) return tl::unexpected(rows.error());
-  return rows->text(0, 0);
-}
-
 Result<void> give(Connection& connection, const std::string& role, bool writes) {
-  const auto name = quoted_role(connection, role);
-  if (!name) return tl::unexpected(name.error());
-  std::string sql = fmt::format("GRANT USAGE ON SCHEMA longhaul TO {}", *name);
-  if (auto done = connection.run(sql.c_str()); !done) return tl::unexpected(done.error());
-  sql = fmt::format("GRANT SELECT ON ALL TABLES IN SCHEMA longhaul TO {}", *name);
-  if (auto done = connection.run(sql.c_str()); !done) return tl::unexpected(done.error());
-  if (!writes) return {};
-  sql = fmt::format(
+  const auto quoted = connection.run("SELECT pg_catalog.quote_ident($1)", {role});
+  if (!quoted) return tl::unexpected(quoted.error());
+  const auto name = quoted->text(0, 0);
+  auto given = connection.execute(
+      fmt::format("GRANT USAGE ON SCHEMA longhaul TO {0}; GRANT SELECT ON ALL TABLES IN SCHEMA longhaul TO {0}", name));
+  if (!given || !writes) return given;
+  return connection.execute(fmt::format(
       "GRANT INSERT ON longhaul.campaigns, longhaul.manifests, longhaul.runs, longhaul.metrics, longhaul.facts TO {}",
-      *name);
-  if (auto done = connection.run(sql.c_str()); !done) return tl::unexpected(done.error());
-  return {};
-}
-
-// Statements of several lines, which take no values.
-Result<void> script(Connection& connection, std::string_view text) {
-  while (true) {
-    const auto begin = text.find_first_not_of(" \n");
-    if (begin == std::string_view::npos) return {};
-    const auto end = text.find(";\n", begin);
-    const std::string sql{text.substr(begin, end - begin)};
-    if (auto done = connection.run(sql.c_str()); !done) return tl::unexpected(done.error());
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 2);
-  }
+      name));
 }
 
 // 0: there is none.
@@ -121,11 +99,8 @@ Result<bool> make(Connection& connection, const Rights& rights) {
   if (!version) return tl::unexpected(version.error());
   if (*version > kPostgresSchema) return newer(connection, *version);
   if (*version == 0) {
-    for (const auto* text : {kTables, kViews})
-      if (auto made = script(connection, text); !made) return tl::unexpected(made.error());
-    if (auto noted = connection.run("INSERT INTO longhaul.store VALUES (1, $1)", {std::to_string(kPostgresSchema)});
-        !noted)
-      return tl::unexpected(noted.error());
+    const auto sql = fmt::format("{}{}INSERT INTO longhaul.store VALUES (1, {})", kTables, kViews, kPostgresSchema);
+    if (auto made = connection.execute(sql); !made) return tl::unexpected(made.error());
   }
   for (const auto& role : rights.readers)
     if (auto given = give(connection, role, false); !given) return tl::unexpected(given.error());
@@ -144,9 +119,9 @@ Result<bool> init_store(Connection& connection, const Rights& rights) {
         "{}: its encoding is {}, results are UTF-8: make a database of its own with `createdb -E UTF8 -T "
         "template0 NAME`",
         connection.name(), encoding->text(0, 0));
-  if (auto begun = connection.run("BEGIN"); !begun) return tl::unexpected(begun.error());
+  if (auto begun = connection.execute("BEGIN"); !begun) return tl::unexpected(begun.error());
   auto made = make(connection, rights);
-  auto ended = connection.run(made ? "COMMIT" : "ROLLBACK");
+  auto ended = connection.execute(made ? "COMMIT" : "ROLLBACK");
   if (made && !ended) return tl::unexpected(ended.error());
   return made;
 }

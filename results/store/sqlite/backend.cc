@@ -173,6 +173,12 @@ class SqliteBackend : public Backend {
     return transaction->commit();
   }
 
+  Result<std::size_t> count() const override {
+    const auto runs = settled(file_, stamp_, database_.integer("SELECT count(*) FROM runs"));
+    if (!runs) return tl::unexpected(runs.error());
+    return static_cast<std::size_t>(*runs);
+  }
+
   Result<void> each_document(const TakeRun& take) const override {
     return each_row("SELECT run_id, document FROM runs ORDER BY sequence", [&](Statement& row) {
       StoredRun run;
