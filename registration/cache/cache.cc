@@ -7,13 +7,6 @@ namespace longhaul::registration {
 RegionCache::RegionCache(Capacity capacity, const MakePolicy& policy, CacheOptions options)
     : capacity_(capacity), options_(options), policy_(policy(*this, capacity)) {}
 
-RegionCache::ByAddress::const_iterator RegionCache::first_touching(Pages asked) const {
-  auto it = by_address_.upper_bound(asked.first);
-  if (it == by_address_.begin()) return it;
-  const auto before = std::prev(it);
-  return pages(before->second).end() > asked.first ? before : it;
-}
-
 const RegistrationPlan& RegionCache::request(Pages asked) {
   plan_.covered.clear();
   plan_.gaps.clear();
@@ -27,12 +20,12 @@ const RegistrationPlan& RegionCache::request(Pages asked) {
     policy_->touched(id);
     return plan_;
   }
+  by_address_.touching(asked, plan_.covered);
   auto at = asked.first;
-  for (auto it = first_touching(asked); it != by_address_.end() && it->first < asked.end(); ++it) {
-    const auto region = pages(it->second);
+  for (const auto id : plan_.covered) {
+    const auto region = pages(id);
     if (region.first > at) plan_.gaps.push_back({at, region.first - at});
     at = region.end();
-    plan_.covered.push_back(it->second);
   }
   if (at < asked.end()) plan_.gaps.push_back({at, asked.end() - at});
   evicted_.clear();
@@ -90,8 +83,7 @@ void RegionCache::make_room(std::uint64_t pages, std::uint64_t regions) {
 void RegionCache::unlist(RegionId id) {
   const auto& region = all_[id];
   policy_->removed(id);
-  by_address_.erase(region.first);
-  by_first_page_.erase(region.first);
+  by_address_.erase(id);
   used_ -= region.count;
 }
 
@@ -110,8 +102,7 @@ RegionId RegionCache::fresh(Pages pages) {
     free_.pop_back();
   }
   all_[id] = {pages.first, static_cast<std::uint32_t>(pages.count), 1, 0};
-  by_address_.emplace(pages.first, id);
-  by_first_page_.insert(id);
+  by_address_.insert(id);
   used_ += pages.count;
   policy_->inserted(id);
   return id;
@@ -163,8 +154,7 @@ const std::vector<Eviction>& RegionCache::evict(std::uint64_t pages) {
 const std::vector<Eviction>& RegionCache::invalidate(Pages gone) {
   evicted_.clear();
   victims_.clear();
-  for (auto it = first_touching(gone); it != by_address_.end() && it->first < gone.end(); ++it)
-    victims_.push_back(it->second);
+  by_address_.touching(gone, victims_);
   for (const auto id : victims_) {
     if (!in_use(id)) {
       forget(id);

@@ -2,13 +2,11 @@
 // deregisters what a plan says, over verbs or over a cost model.
 #pragma once
 
-#include <absl/container/btree_map.h>
-
 #include <functional>
 #include <memory>
 #include <span>
 
-#include "registration/cache/first_pages.hh"
+#include "registration/cache/address_index.hh"
 #include "registration/cache/policy.hh"
 
 namespace longhaul::registration {
@@ -77,7 +75,7 @@ class RegionCache : private Regions {
   /// Without a lease: the region that begins where the request does and covers it; kNoRegion where there is none.
   /// Changes nothing: several threads may ask while none of them calls anything else.
   RegionId find(Pages asked) const {
-    const auto id = by_first_page_.find(asked.first);
+    const auto id = by_address_.find(asked.first);
     return id != kNoRegion && all_[id].count >= asked.count ? id : kNoRegion;
   }
   /// Tells the policy of such a use. A region that has gone meanwhile is no error.
@@ -101,8 +99,6 @@ class RegionCache : private Regions {
   Pages pages_of_region(RegionId id) const { return pages(id); }
 
  private:
-  using ByAddress = absl::btree_map<std::uint64_t, RegionId>;
-  ByAddress::const_iterator first_touching(Pages asked) const;
   void clear_way(Pages asked);
   void make_room(std::uint64_t pages, std::uint64_t regions);
   void unlist(RegionId id);
@@ -113,8 +109,7 @@ class RegionCache : private Regions {
   Capacity capacity_;
   CacheOptions options_;
   std::uint64_t used_ = 0;
-  ByAddress by_address_;            // of its first page
-  FirstPages by_first_page_{all_};  // the same, for requests that begin where one does
+  AddressIndex by_address_{all_};
   std::vector<RegionId> free_;
   std::vector<RegionId> broken_;  // invalidated while in use
   std::unique_ptr<Policy> policy_;

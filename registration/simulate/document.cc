@@ -15,18 +15,21 @@ json::object line(const Line& one) {
   return {{"per_page", one.per_page}, {"per_call", one.per_call}};
 }
 
-json::object row(const Row& one) {
-  return {{"policy", one.policy},
-          {"bound", one.bound},
-          {"capacity_bytes", one.capacity_bytes},
-          {"cost_profile", one.cost_profile},
-          {"hit_ratio", one.hit_ratio},
-          {"cost_us", one.cost_us},
-          {"cost_saved", one.cost_saved},
-          {"cost_saved_unbatched", one.cost_saved_unbatched},
-          {"registrations", one.registrations},
-          {"deregistrations", one.deregistrations},
-          {"batches", one.batches}};
+json::object document_row(const Row& one) {
+  json::object row{{"policy", one.policy},
+                   {"bound", one.bound},
+                   {"capacity_bytes", one.capacity_bytes},
+                   {"cost_profile", one.cost_profile},
+                   {"hit_ratio", one.hit_ratio},
+                   {"cost_us", one.cost_us},
+                   {"cost_saved", one.cost_saved},
+                   {"cost_saved_unbatched", one.cost_saved_unbatched},
+                   {"registrations", one.registrations},
+                   {"deregistrations", one.deregistrations},
+                   {"batches", one.batches}};
+  if (one.hit_ratio_error) row["hit_ratio_error"] = *one.hit_ratio_error;
+  if (one.cost_saved_error) row["cost_saved_error"] = *one.cost_saved_error;
+  return row;
 }
 
 }  // namespace
@@ -40,7 +43,7 @@ std::string document_of(const std::vector<SimulatedTrace>& traces, const std::ve
     json::object shares;
     for (const auto pages : kLengthSteps) shares[std::to_string(pages)] = trace.lengths.share_up_to(pages);
     json::array rows;
-    for (const auto& one : trace.rows) rows.emplace_back(row(one));
+    for (const auto& one : trace.rows) rows.emplace_back(document_row(one));
     all.emplace_back(json::object{{"name", trace.name},
                                   {"requests", trace.requests},
                                   {"pages", trace.pages},
@@ -49,6 +52,7 @@ std::string document_of(const std::vector<SimulatedTrace>& traces, const std::ve
                                   {"request_pages", trace.lengths.median()},
                                   {"shares", std::move(shares)},
                                   {"bounded", trace.bounded},
+                                  {"sample", trace.sample},
                                   {"rows", std::move(rows)}});
   }
   json::array policies;

@@ -14,6 +14,7 @@ struct SimulatedTrace {
   std::uint64_t pages = 0;
   std::uint64_t skipped = 0;
   Lengths lengths;       ///< of its requests
+  double sample = 0;     ///< the share of memory in each sample; 0: all was simulated
   bool bounded = false;  ///< its requests are objects: there are rows of bounds
   std::vector<Row> rows;
 };

@@ -1,6 +1,7 @@
 #include "registration/simulate/rows.hh"
 
 #include "common/csv.hh"
+#include "registration/simulate/sample.hh"
 
 namespace longhaul::registration {
 namespace {
@@ -21,6 +22,19 @@ Row row_of(const Tally& tally, bool batched, const CostProfile& profile) {
   return row;
 }
 
+// How far off the samples may be.
+void add_errors(Row& row, const std::vector<Tally>& samples, bool batched, const CostProfile& profile) {
+  if (samples.empty()) return;
+  std::vector<double> hits, saved;
+  for (const auto& sample : samples) {
+    const auto one = row_of(sample, batched, profile);
+    hits.push_back(one.hit_ratio);
+    saved.push_back(one.cost_saved);
+  }
+  row.hit_ratio_error = estimate(hits).error;
+  row.cost_saved_error = estimate(saved).error;
+}
+
 }  // namespace
 
 std::vector<Row> rows_of(const Sweep& result, const SweepOptions& options, const std::vector<CostProfile>& profiles) {
@@ -30,6 +44,7 @@ std::vector<Row> rows_of(const Sweep& result, const SweepOptions& options, const
     for (const auto& profile : profiles) {
       if (!strategy.weighs.empty() && strategy.weighs != profile.name) continue;
       auto row = row_of(outcome.tally, strategy.batched, profile);
+      add_errors(row, outcome.samples, strategy.batched, profile);
       row.policy = strategy.name;
       row.capacity_bytes = outcome.capacity.pages * kPageSize;
       rows.push_back(std::move(row));
@@ -75,15 +90,17 @@ std::vector<Row> bound_rows(Sweep& result, const std::vector<Capacity>& capaciti
 
 std::string csv_header() {
   return "trace,policy,capacity_bytes,cost_profile,requests,hit_ratio,cost_us,cost_saved,registrations,deregistrations,"
-         "batches\n";
+         "batches,hit_ratio_error,cost_saved_error\n";
 }
 
 std::string csv_of(const std::string& trace, const std::vector<Row>& rows) {
   std::string text;
+  const auto error = [](const std::optional<double>& value) { return value ? fmt::format("{:.6f}", *value) : ""; };
   for (const auto& row : rows)
-    text += fmt::format("{},{},{},{},{},{:.6f},{:.1f},{:.6f},{},{},{}\n", csv_field(trace), csv_field(row.policy),
+    text += fmt::format("{},{},{},{},{},{:.6f},{:.1f},{:.6f},{},{},{},{},{}\n", csv_field(trace), csv_field(row.policy),
                         row.capacity_bytes, csv_field(row.cost_profile), row.requests, row.hit_ratio, row.cost_us,
-                        row.cost_saved, row.registrations, row.deregistrations, row.batches);
+                        row.cost_saved, row.registrations, row.deregistrations, row.batches, error(row.hit_ratio_error),
+                        error(row.cost_saved_error));
   return text;
 }
 

@@ -1,6 +1,7 @@
 // Results of a simulation as rows: one a strategy, capacity and cost profile.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,10 @@ struct Row {
   std::string cost_profile;
   std::uint64_t requests = 0;
   double hit_ratio = 0;
-  double cost_us = 0;               ///< of registering and deregistering
-  double cost_saved = 0;            ///< share of what it costs to register and deregister for each request
+  std::optional<double> hit_ratio_error = {};   ///< where it was sampled: half of a 95 % interval's width
+  std::optional<double> cost_saved_error = {};  ///< likewise
+  double cost_us = 0;                           ///< of registering and deregistering
+  double cost_saved = 0;                        ///< share of what it costs to register and deregister for each request
   double cost_saved_unbatched = 0;  ///< the same where each region is deregistered by itself (PAPERS.md, reading 7)
   std::uint64_t registrations = 0;
   std::uint64_t deregistrations = 0;
@@ -31,7 +34,7 @@ std::vector<Row> bound_rows(Sweep& result, const std::vector<Capacity>& capaciti
                             const std::vector<CostProfile>& profiles);
 
 /// With the header trace,policy,capacity_bytes,cost_profile,requests,hit_ratio,cost_us,cost_saved,registrations,
-/// deregistrations,batches.
+/// deregistrations,batches,hit_ratio_error,cost_saved_error; the errors empty where nothing was sampled.
 std::string csv_header();
 std::string csv_of(const std::string& trace, const std::vector<Row>& rows);
 

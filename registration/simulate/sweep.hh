@@ -14,6 +14,7 @@ namespace longhaul::registration {
 struct SweepOptions {
   std::vector<Strategy> strategies;
   std::vector<Capacity> capacities;                    ///< at least one page each
+  double sample = 0;                                   ///< the share of memory in each sample; 0: all is simulated
   bool offline = false;                                ///< keeps the trace in memory, for what knows the future
   unsigned threads = 0;                                ///< 0: as many as there are processors
   std::function<bool(double fraction)> progress = {};  ///< after every batch; false ends the sweep
@@ -25,6 +26,8 @@ struct SweepOutcome {
   std::size_t strategy = 0;  ///< in SweepOptions
   Capacity capacity;
   Tally tally;
+  std::vector<Tally> samples =
+      {};  ///< where it was sampled, adjusted; `tally` is then the whole that follows from them
 };
 
 struct Sweep {
@@ -36,7 +39,7 @@ struct Sweep {
   Future future;              ///< with SweepOptions::offline; not yet prepared
 };
 
-/// An error of the trace, or "interrupted".
+/// An error of the trace, or "interrupted". What is sampled has passed check_sampling().
 Result<Sweep> sweep(Trace& trace, const SweepOptions& options);
 
 }  // namespace longhaul::registration

@@ -81,6 +81,7 @@ class LineTrace : public Reader {
   using Parse = std::function<Problem(std::string_view line, std::vector<Pages>& requests)>;
   LineTrace(Source source, const ReadOptions& options, Parse parse)
       : Reader(std::move(source), options), parse_(std::move(parse)) {}
+  bool by_address() const override { return true; }
   Result<void> next(std::vector<Pages>& requests) override {
     requests.clear();
     std::string_view line;
@@ -138,6 +139,7 @@ std::uint64_t little_endian(std::string_view bytes, std::size_t at, std::size_t 
 class VscsiTrace : public Reader {
  public:
   VscsiTrace(Source source, const ReadOptions& options) : Reader(std::move(source), options) {}
+  bool by_address() const override { return true; }
   Result<void> next(std::vector<Pages>& requests) override {
     requests.clear();
     std::string_view bytes;

@@ -37,6 +37,8 @@ class Trace {
   virtual Result<void> next(std::vector<Pages>& requests) = 0;
   /// Of the file, for progress.
   virtual double fraction() const = 0;
+  /// True: requests name addresses, and may overlap. False: each is for an object, or a fixed part of it.
+  virtual bool by_address() const { return false; }
   std::uint64_t skipped() const { return skipped_; }
 
  protected:

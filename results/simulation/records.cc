@@ -84,6 +84,11 @@ Result<std::vector<RunRecord>> records_of(const json::value& document, const Sim
                                     {"capacity", Value{row.at("capacity_bytes").to_number<std::int64_t>()}},
                                     {"cost", Value{word(row, "cost_profile")}}};
         auto run = record_of(parameters, metrics_of(trace, row), simulated, *spec);
+        if (row.as_object().contains("hit_ratio_error")) {
+          run.status = Status::limited;
+          run.nodes[kNode].limits = {
+              fmt::format("sampled: of the hit ratio {:.4f} to either side, in 95 %", number(row, "hit_ratio_error"))};
+        }
         if (seen.insert(run.run_id).second) runs.push_back(std::move(run));  // a policy that was named twice
       }
     }

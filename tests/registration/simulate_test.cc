@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class Simulate : public testing::Test {
  protected:
@@ -46,7 +47,8 @@ TEST_F(Simulate, WritesWhatItFound) {
   const auto csv = slurp(directory_ / "out/simulate.csv");
   EXPECT_TRUE(
       csv.starts_with("trace,policy,capacity_bytes,cost_profile,requests,hit_ratio,cost_us,cost_saved,"
-                      "registrations,deregistrations,batches\n\"requests=20000,objects=500\",none,0,wu2003,20000,"
+                      "registrations,deregistrations,batches,hit_ratio_error,cost_saved_error\n\"requests=20000,"
+                      "objects=500\",none,0,wu2003,20000,"
                       "0.000000,"))
       << csv.substr(0, 300);
   EXPECT_THAT(csv, HasSubstr(",lru,4194304,mietke,20000,"));
@@ -68,6 +70,53 @@ TEST_F(Simulate, RefusesWithTheRemedy) {
   const auto skipped = bench("--policy lru --skip-bad 1 --trace " + (directory_ / "bad.lis").string());
   EXPECT_TRUE(skipped.exit.ok());
   EXPECT_THAT(skipped.out, HasSubstr("1 bad lines or records were skipped"));
+}
+
+TEST_F(Simulate, TakesRangesOfCapacities) {
+  const auto capacities = [](const std::string& text) {
+    const auto output = bench("--generate requests=1000,objects=20 --policy lru --capacity " + text + " --json");
+    std::vector<std::string> found;
+    const std::string key = "\"capacity_bytes\":";
+    for (auto at = output.out.find(key); at != std::string::npos; at = output.out.find(key, at + 1)) {
+      auto number = output.out.substr(at + key.size());
+      number.resize(number.find(','));
+      if (found.empty() || found.back() != number) found.push_back(number);
+    }
+    return found;
+  };
+  using testing::ElementsAre;
+  const auto once = capacities("1MiB..4MiB");
+  EXPECT_THAT(std::vector(once.begin(), once.begin() + 3), ElementsAre("1048576", "2097152", "4194304"));
+  const auto steps = capacities("64KiB,1MiB..3MiB/2");
+  EXPECT_THAT(std::vector(steps.begin(), steps.begin() + 5),
+              ElementsAre("65536", "1048576", "1482752", "2097152", "2965504"));
+  refuses("--generate requests=1 --capacity 4MiB..1MiB", "its end is less than its begin");
+  refuses("--generate requests=1 --capacity 1MiB..4MiB/0", "expected 1 to 64 steps");
+  refuses("--generate requests=1 --capacity 1MiB..", "--capacity");
+}
+
+TEST_F(Simulate, ASampleSaysThatItIsOneAndWhatItIsNot) {
+  const auto output =
+      bench("--generate requests=100000,objects=20000 --policy all --capacity 64MiB --sample 5% --out " +
+            (directory_ / "out").string());
+  ASSERT_TRUE(output.exit.ok()) << output.out;
+  EXPECT_THAT(output.out, HasSubstr("hits +-"));
+  EXPECT_THAT(output.out, Not(HasSubstr("(bound)")));
+  EXPECT_THAT(slurp(directory_ / "out/simulate.json"),
+              AllOf(HasSubstr("\"sample\":5E-2"), HasSubstr("\"hit_ratio_error\":")));
+  refuses("--generate requests=1000 --capacity 1MiB --sample 1%", "is too little for --sample 1%");
+  refuses("--generate requests=1000 --sample 70%", "--sample: expected a share above 0 and up to 50%");
+  refuses("--generate requests=1000 --sample much", "--sample: expected a fraction such as 0.1%");
+}
+
+// Beside one another, and yet in their order.
+TEST_F(Simulate, SeveralTracesComeInTheirOrder) {
+  const auto one = bench("--generate requests=300000,objects=5000,seed=1 --policy lru,mrrc --capacity 1MiB");
+  const auto other = bench("--generate requests=1000,objects=50,seed=2 --policy lru,mrrc --capacity 1MiB");
+  const auto both = bench(
+      "--generate requests=300000,objects=5000,seed=1 --generate requests=1000,objects=50,seed=2 --policy lru,mrrc "
+      "--capacity 1MiB --threads 4");
+  EXPECT_EQ(both.out, one.out + other.out);
 }
 
 TEST_F(Simulate, AFaultInTheSecondTraceLeavesTheFirstOnesFigures) {

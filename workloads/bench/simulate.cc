@@ -6,13 +6,18 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <mutex>
 #include <sstream>
+#include <thread>
 
 #include "common/replace_file.hh"
 #include "common/well_known.hh"
 #include "model/units.hh"
 #include "registration/simulate/document.hh"
 #include "registration/simulate/generator.hh"
+#include "registration/simulate/sample.hh"
+#include "workloads/bench/capacities.hh"
 #include "workloads/transport/wait.hh"
 
 namespace longhaul::workloads {
@@ -27,6 +32,7 @@ Examples:
   longhaul simulate --trace access.tsv --policy all --capacity 1MiB,4MiB,16MiB --out out/cache
   longhaul simulate --trace disk.lis.zst --policy lru,mrrc:frequent=0.6,gdsf-cost --capacity 8MiB
   longhaul simulate --generate requests=10000000,objects=65536,skew=0.9,sizes=httpd --policy lru --capacity 64MiB
+  longhaul simulate --trace disk.oracleGeneral.zst --policy lru,mrrc --capacity 64MiB..64GiB --sample 1%   (whole curves)
 A cost file: {"name": "mine", "registering": {"per_page": 0.77, "per_call": 7.42}, "deregistering": {...}}, in us.
 Exit codes: 0 good, 1 failed, 2 wrong options or a bad trace, 130 interrupted.
 Policies:
@@ -38,15 +44,58 @@ struct Input {
   std::unique_ptr<Trace> trace;
 };
 
+// How far off a sampled row may be; nothing behind an exact one.
+std::string sampled(const Row& row) {
+  if (!row.hit_ratio_error) return {};
+  return fmt::format("  hits +-{:.2f}, saved +-{:.2f}", 100 * *row.hit_ratio_error, 100 * *row.cost_saved_error);
+}
+
 void print_rows(const std::string& name, const std::vector<Row>& rows) {
   fmt::print("{}\n{:24} {:>12} {:>8} {:>7} {:>14} {:>8}\n", name, "policy", "capacity", "cost", "hits %", "cost us",
              "saved %");
   for (const auto& row : rows)
     fmt::print(
-        "{:24} {:>12} {:>8} {:7.2f} {:14.1f} {:8.2f}\n", row.policy + (row.bound ? " (bound)" : ""),
+        "{:24} {:>12} {:>8} {:7.2f} {:14.1f} {:8.2f}{}\n", row.policy + (row.bound ? " (bound)" : ""),
         row.capacity_bytes == 0 ? "-" : format_quantity(Kind::size, static_cast<std::int64_t>(row.capacity_bytes)),
-        row.cost_profile, 100 * row.hit_ratio, row.cost_us, 100 * row.cost_saved);
+        row.cost_profile, 100 * row.hit_ratio, row.cost_us, 100 * row.cost_saved, sampled(row));
 }
+
+// Of all traces: a line on a terminal. Its calls may come from any thread.
+class Progress {
+ public:
+  Progress(std::size_t inputs, int stop) : fractions_(inputs, 0.0), stop_(stop) {}
+  /// False: the user, or a trace that failed, ends it all.
+  bool on(std::size_t index, double fraction) {
+    const std::scoped_lock alone{mutex_};
+    fractions_[index] = fraction;
+    double sum = 0;
+    for (const auto one : fractions_) sum += one;
+    const auto percent = static_cast<int>(100 * sum / static_cast<double>(fractions_.size()));
+    if (watched_ && percent != said_) fmt::print(stderr, "\r{:3} %", percent);
+    said_ = percent;
+    try {
+      check_stop(stop_);
+    } catch (const Interrupted&) {
+      over_ = true;
+    }
+    return !over_;
+  }
+  void stop() {
+    const std::scoped_lock alone{mutex_};
+    over_ = true;
+  }
+  void clear() const {
+    if (watched_) fmt::print(stderr, "\r     \r");
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<double> fractions_;
+  int stop_;
+  bool watched_ = ::isatty(STDERR_FILENO) == 1;
+  int said_ = -1;
+  bool over_ = false;
+};
 
 }  // namespace
 
@@ -61,15 +110,18 @@ struct SimulateCommand::Options {
   std::vector<std::string> costs;
   std::uint64_t skip_bad = 0;
   std::uint64_t largest = ReadOptions{}.largest;
+  std::string sample;
   unsigned threads = 0;
   std::string out;
   bool json = false;
 
   Result<std::vector<CostProfile>> profiles() const;
   Result<std::vector<Capacity>> sizes() const;
+  Result<double> share() const;
   Result<Input> open(std::size_t index) const;
-  Result<SimulatedTrace> simulate(std::size_t index, const std::vector<CostProfile>& profiles, SweepOptions& sweeping,
-                                  int stop) const;
+  std::size_t inputs() const { return traces.size() + recipes.size(); }
+  Result<SimulatedTrace> simulate(std::size_t index, const std::vector<CostProfile>& profiles, SweepOptions sweeping,
+                                  Progress& progress) const;
   Result<void> write(const std::vector<SimulatedTrace>& done, const SweepOptions& sweeping,
                      const std::vector<CostProfile>& profiles) const;
   Result<void> all(int stop) const;
@@ -92,7 +144,10 @@ void SimulateCommand::add_to(CLI::App& parent) {
   o.app->add_option("--policy", o.policies, "all, or names with commas between them")
       ->type_name("LIST")
       ->capture_default_str();
-  o.app->add_option("--capacity", o.capacities, "how much may be registered")
+  o.app
+      ->add_option("--capacity", o.capacities,
+                   "how much may be registered; 1MiB..64MiB doubles from the one to the other, 1MiB..64MiB/4 in four "
+                   "steps each")
       ->delimiter(',')
       ->type_name("SIZE,...")
       ->capture_default_str();
@@ -109,7 +164,13 @@ void SimulateCommand::add_to(CLI::App& parent) {
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20))
       ->capture_default_str();
-  o.app->add_option("--threads", o.threads, "0: one a processor")->type_name("N");
+  o.app
+      ->add_option("--sample", o.sample,
+                   "simulate up to eight samples that have this share of memory each, in caches that are as much "
+                   "smaller; rows say how far off they may be")
+      ->type_name("SHARE");
+  o.app->add_option("--threads", o.threads, "0: one a processor; several traces are simulated side by side")
+      ->type_name("N");
   o.app->add_option("--out", o.out, "write simulate.csv and simulate.json there")->type_name("DIR");
   o.app->add_flag("--json", o.json, "print one JSON document");
 }
@@ -143,14 +204,21 @@ Result<std::vector<CostProfile>> SimulateCommand::Options::profiles() const {
 Result<std::vector<Capacity>> SimulateCommand::Options::sizes() const {
   std::vector<Capacity> sizes;
   for (const auto& text : capacities) {
-    const auto bytes = parse_quantity(Kind::size, text);
-    if (!bytes) return refuse("--capacity {}", bytes.error().message);
-    Capacity capacity{.pages = static_cast<std::uint64_t>(*bytes) / kPageSize};
-    if (regions > 0) capacity.regions = regions;
-    if (capacity.pages == 0) return refuse("--capacity {}: less than a page of {} bytes", text, kPageSize);
-    sizes.push_back(capacity);
+    auto some = parse_capacities(text);
+    if (!some) return refuse("--capacity {}", some.error().message);
+    for (auto& capacity : *some) {
+      if (regions > 0) capacity.regions = regions;
+      sizes.push_back(capacity);
+    }
   }
   return sizes;
+}
+
+Result<double> SimulateCommand::Options::share() const {
+  if (sample.empty()) return 0.0;
+  const auto parts = parse_quantity(Kind::fraction, sample);
+  if (!parts) return refuse("--sample: {}", parts.error().message);
+  return static_cast<double>(*parts) / 1e6;
 }
 
 Result<Input> SimulateCommand::Options::open(std::size_t index) const {
@@ -169,24 +237,11 @@ Result<Input> SimulateCommand::Options::open(std::size_t index) const {
 }
 
 Result<SimulatedTrace> SimulateCommand::Options::simulate(std::size_t index, const std::vector<CostProfile>& profiles,
-                                                          SweepOptions& sweeping, int stop) const {
+                                                          SweepOptions sweeping, Progress& progress) const {
   auto input = open(index);
   if (!input) return tl::unexpected(input.error());
-  const bool watched = ::isatty(STDERR_FILENO) == 1;
-  auto said = -1;
-  sweeping.progress = [&](double fraction) {
-    const auto percent = static_cast<int>(100 * fraction);
-    if (watched && percent != said) fmt::print(stderr, "\r{} {:3} %", input->name, percent);
-    said = percent;
-    try {
-      check_stop(stop);
-    } catch (const Interrupted&) {
-      return false;
-    }
-    return true;
-  };
+  sweeping.progress = [&](double fraction) { return progress.on(index, fraction); };
   auto swept = sweep(*input->trace, sweeping);
-  if (watched) fmt::print(stderr, "\r{:{}}\r", "", input->name.size() + 8);
   if (!swept) return tl::unexpected(swept.error());
   if (swept->requests == 0) return refuse("{}: there is no request in it", input->name);
   SimulatedTrace done{.name = input->name,
@@ -194,6 +249,7 @@ Result<SimulatedTrace> SimulateCommand::Options::simulate(std::size_t index, con
                       .pages = swept->pages,
                       .skipped = swept->skipped,
                       .lengths = swept->lengths,
+                      .sample = sweeping.sample,
                       .rows = rows_of(*swept, sweeping, profiles)};
   if (sweeping.offline) {
     auto bounds = bound_rows(*swept, sweeping.capacities, profiles);
@@ -219,17 +275,38 @@ Result<void> SimulateCommand::Options::all(int stop) const {
   if (!room) return tl::unexpected(room.error());
   auto strategies = parse_strategies(policies, *costs_of);
   if (!strategies) return tl::unexpected(strategies.error());
-  SweepOptions sweeping{
-      .strategies = std::move(*strategies), .capacities = *room, .offline = policies == "all", .threads = threads};
+  const auto sampling = share();
+  if (!sampling) return tl::unexpected(sampling.error());
+  if (!sample.empty())
+    if (auto good = check_sampling(*sampling, *room); !good) return good;
+  // Traces side by side, each on its part of the processors. Bounds keep a trace in memory, of a sample they are none.
+  const std::size_t processors = threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+  const auto side_by_side = std::min(inputs(), processors);
+  SweepOptions sweeping{.strategies = std::move(*strategies),
+                        .capacities = *room,
+                        .sample = *sampling,
+                        .offline = policies == "all" && sample.empty(),
+                        .threads = static_cast<unsigned>(processors / std::max<std::size_t>(side_by_side, 1))};
   if (!out.empty()) {
     std::error_code error;
     fs::create_directories(out, error);
     if (error) return refuse("--out {}: {}", out, error.message());
   }
+  Progress progress{inputs(), stop};
+  std::vector<std::future<Result<SimulatedTrace>>> going(inputs());
+  const auto begin = [&](std::size_t index) {
+    if (index < inputs())
+      going[index] =
+          std::async(std::launch::async, [&, index] { return simulate(index, *costs_of, sweeping, progress); });
+  };
+  for (std::size_t i = 0; i < side_by_side; ++i) begin(i);
   std::vector<SimulatedTrace> done;
-  for (std::size_t i = 0; i < traces.size() + recipes.size(); ++i) {
-    auto one = simulate(i, *costs_of, sweeping, stop);
+  for (std::size_t i = 0; i < inputs(); ++i) {
+    auto one = going[i].get();
+    if (!one) progress.stop();
     if (!one) return tl::unexpected(one.error());
+    begin(i + side_by_side);
+    progress.clear();
     if (!json) print_rows(one->name, one->rows);
     if (!json && one->skipped > 0) fmt::print("{} bad lines or records were skipped\n", one->skipped);
     if (!json && sweeping.offline && !one->bounded) fmt::print("no bounds: requests of this trace overlap\n");
