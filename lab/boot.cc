@@ -206,7 +206,7 @@ Result<Image> prepare_image(const UpOptions& options, PlanOptions& wanted) {
   wanted.programs = programs.names;
   if (!certificates_suffice(programs.names, options.files))
     return refuse("the lab's longhaul-agent needs the testbed's certificates: none was given as /etc/longhaul/ca.pem");
-  return build_image(programs.files);
+  return build_image(programs.files, options.kernel);
 }
 
 void drop_initrds(const std::string& directory) {
@@ -270,6 +270,9 @@ Result<Booted> boot(const UpOptions& asked) {
   if (asked.clients < 1 || asked.clients > kMaxClients)
     return refuse("{} clients: expected 1 to {}", asked.clients, kMaxClients);
   if (asked.mtu < 576 || asked.mtu > 9000) return refuse("MTU {}: expected 576 to 9000", asked.mtu);
+  if (asked.topology == Topology::systems && asked.kernel != KernelChoice{})
+    return refuse("--kernel {}: whole Debian systems boot this machine's release; leave one of both out",
+                  asked.kernel.kernel);
   UpOptions options = asked;
   const auto say = [&](const std::string& text) {
     if (options.progress) options.progress(text);
@@ -291,10 +294,11 @@ Result<Booted> boot(const UpOptions& asked) {
   auto image = prepare_image(options, wanted);
   if (!image) return tl::unexpected(image.error());
   booted.known.emulated = !kvm_works(*image);
+  booted.known.kernel = image->release;
   auto keys = make_keys(*directory, whole_systems(wanted) ? SshServer::openssh : SshServer::dropbear);
   for (OverlayFile& file : keys) options.files.push_back(std::move(file));
 
-  say(fmt::format("booting lab '{}': {}, {}", options.name, booted.known.topology,
+  say(fmt::format("booting lab '{}': {}, Linux {}, {}", options.name, booted.known.topology, image->release,
                   booted.known.emulated ? "emulated (no KVM)" : "KVM"));
   auto result = attempt_often(options, wanted, *directory, *image, booted.known.emulated);
   if (!result) return tl::unexpected(result.error());

@@ -51,6 +51,7 @@ Result<Image> run_builder(const std::string& name, const std::vector<std::string
   return Image{.kernel = value_of(output.out, "kernel"),
                .base = value_of(output.out, "base"),
                .programs = value_of(output.out, "programs"),
+               .release = value_of(output.out, "release"),
                .disk = value_of(output.out, "disk")};
 }
 
@@ -100,8 +101,12 @@ std::string cache_directory() {
   return std::string(home != nullptr ? home : "/tmp") + "/.cache/longhaul/lab";
 }
 
-Result<Image> build_image(const std::vector<std::string>& programs) {
-  return run_builder("image/build", programs);
+Result<Image> build_image(const std::vector<std::string>& programs, const KernelChoice& kernel) {
+  std::vector<std::string> arguments;
+  if (!kernel.kernel.empty()) arguments.insert(arguments.end(), {"--kernel", kernel.kernel});
+  if (!kernel.modules.empty()) arguments.insert(arguments.end(), {"--modules", kernel.modules});
+  arguments.insert(arguments.end(), programs.begin(), programs.end());
+  return run_builder("image/build", arguments);
 }
 
 Result<Image> build_system_image() {

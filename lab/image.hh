@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/result.hh"
+#include "lab/kernel.hh"
 
 namespace longhaul::lab {
 
@@ -12,6 +13,7 @@ struct Image {
   std::string kernel;    ///< uncompressed ELF, booted directly
   std::string base;      ///< initramfs, lz4
   std::string programs;  ///< initramfs, lz4; empty: none
+  std::string release;   ///< of the kernel, as uname -r tells it
   std::string disk;      ///< root file system of whole systems; empty: none, all is in memory
 };
 
@@ -19,7 +21,7 @@ struct Image {
 std::string cache_directory();
 
 /// Builds what is not cached; `programs` are files. The builder's progress goes to stderr.
-Result<Image> build_image(const std::vector<std::string>& programs);
+Result<Image> build_image(const std::vector<std::string>& programs, const KernelChoice& kernel = {});
 
 /// The image of whole Debian systems; the same otherwise.
 Result<Image> build_system_image();

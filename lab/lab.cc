@@ -47,6 +47,9 @@ Topology Lab::topology() const {
 bool Lab::emulated() const {
   return state_->known.emulated;
 }
+const std::string& Lab::kernel() const {
+  return state_->known.kernel;
+}
 std::string Lab::directory() const {
   return lab_directory(name());
 }
@@ -98,6 +101,7 @@ std::vector<LabStatus> status() {
     if (!known) continue;
     LabStatus one{.name = name,
                   .topology = known->topology,
+                  .kernel = known->kernel,
                   .emulated = known->emulated,
                   .ephemeral = known->ephemeral,
                   .phase = known->phase,

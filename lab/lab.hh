@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/result.hh"
+#include "lab/kernel.hh"
 #include "lab/plan/topology.hh"
 
 namespace longhaul::lab {
@@ -21,6 +22,7 @@ struct UpOptions {
   Topology topology = Topology::automatic;
   unsigned clients = 1;  ///< client, client2, client3 ...
   unsigned mtu = 1500;   ///< of the measured interfaces
+  KernelChoice kernel;   ///< settled (lab/kernel.hh); whole systems have this machine's
   /// Programs put into the guests' /usr/bin: longhaul-agent, longhaul-bench and degen are looked for here; one that is
   /// missing is left out with a warning. Empty: the folder of the running executable.
   std::string program_dir;
@@ -53,8 +55,9 @@ class Lab {
   ~Lab();
 
   const std::string& name() const;
-  Topology topology() const;  ///< compact or full
-  bool emulated() const;      ///< true: TCG, no KVM
+  Topology topology() const;          ///< compact or full
+  bool emulated() const;              ///< true: TCG, no KVM
+  const std::string& kernel() const;  ///< its release
   std::string directory() const;
   std::string inventory_path() const;
   /// The first VM that has died, if one has. Cheap: call it whenever a node does not answer.
@@ -86,6 +89,7 @@ struct MachineStatus {
 struct LabStatus {
   std::string name;
   std::string topology;
+  std::string kernel;  ///< its release; empty while it is starting
   bool emulated = false;
   bool ephemeral = false;
   std::string phase;  ///< starting, up, or broken (a VM died)

@@ -127,7 +127,7 @@ Result<SealedImage> seal(const SealOptions& options) {
   if (programs.names.size() < 4)
     return fail("a sealed lab wants longhaul-agent, longhaul-bench, degen and longhaul-sealed in {}",
                 program_directory(options.program_dir));
-  const auto built = build_image(programs.files);
+  const auto built = build_image(programs.files, options.kernel);
   if (!built) return tl::unexpected(built.error());
 
   PlanOptions wanted{.topology = Topology::compact,
@@ -145,6 +145,7 @@ Result<SealedImage> seal(const SealOptions& options) {
 
   image.clock = options.clock;
   image.qemu = emulator->identity;
+  image.release = built->release;
   image.kernel = Sha256{}.add_file(built->kernel).hex(16);
   image.programs = Sha256{}.add_file(built->base).add_file(built->programs).hex(16);
   std::string description = image.qemu + image.kernel + image.programs + joined(plan.machines.front().files) +
@@ -158,7 +159,7 @@ Result<SealedImage> seal(const SealOptions& options) {
   drop_old(cache);
   image.directory = cache + "/sealed-" + image.identity;
   if (!fs::exists(image.directory)) {
-    say("booting the sealed lab, once");
+    say(fmt::format("booting the sealed lab (Linux {}), once", image.release));
     const auto fresh = image.directory + ".new";
     fs::remove_all(fresh);
     fs::create_directory(fresh);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/result.hh"
+#include "lab/kernel.hh"
 #include "model/testbed.hh"
 
 namespace longhaul::lab {
@@ -21,6 +22,7 @@ struct ClockOptions {
 struct SealOptions {
   unsigned clients = 1;
   unsigned mtu = 1500;
+  KernelChoice kernel;
   ClockOptions clock;
   std::string program_dir;                           ///< as in UpOptions
   std::function<void(const std::string&)> progress;  ///< one line for people at each step; may be empty
@@ -31,6 +33,7 @@ struct SealOptions {
 struct SealedImage {
   std::string identity;  ///< of all of it: QEMU, kernel, programs, set-up, clock
   std::string qemu;      ///< of the QEMU build
+  std::string release;   ///< of the kernel, as uname -r tells it
   std::string kernel;    ///< digests of the kernel, and of the programs with their libraries and modules
   std::string programs;
   ClockOptions clock;

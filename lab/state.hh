@@ -23,6 +23,7 @@ BOOST_DESCRIBE_STRUCT(StateNode, (), (name, machine, ssh_port))
 struct LabState {
   std::string name;
   std::string topology;
+  std::string kernel;  ///< its release; empty while it is starting
   bool emulated = false;
   bool ephemeral = false;
   std::string phase;              ///< starting, up
@@ -32,7 +33,7 @@ struct LabState {
   std::vector<StateNode> nodes;
 };
 BOOST_DESCRIBE_STRUCT(LabState, (),
-                      (name, topology, emulated, ephemeral, phase, owner_pid, owner_start, machines, nodes))
+                      (name, topology, kernel, emulated, ephemeral, phase, owner_pid, owner_start, machines, nodes))
 
 /// ${XDG_RUNTIME_DIR:-/tmp}/longhaul-<uid>/labs, mode 0700. Throws when it belongs to somebody else.
 std::string labs_directory();

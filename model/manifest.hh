@@ -38,10 +38,11 @@ struct Manifest {
   std::int64_t wall = 0;       ///< ns over all sessions (resume adds)
   std::int64_t measuring = 0;  ///< ns of it inside runs' windows, warm-up and window-time probes included
   std::optional<VirtualTestbed> virtual_clock = {};  ///< empty: the testbed goes by its hosts' clocks
+  std::optional<std::string> lab_kernel = {};        ///< a lab's: its release, such as 6.12.107+deb12-amd64
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (),
                       (schema, name, description, campaign_file, campaign_text, seed, version, command, testbed, cells,
-                       repetitions_min, repetitions_max, started, finished, wall, measuring, virtual_clock))
+                       repetitions_min, repetitions_max, started, finished, wall, measuring, virtual_clock, lab_kernel))
 
 std::string to_json(const Manifest& manifest);
 Result<Manifest> manifest_from_json(std::string_view text);

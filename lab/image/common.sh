@@ -1,8 +1,7 @@
-# Shared by the builders of images; sourced. They run unprivileged, use Debian's own packages, and cache what they make by
-# what it is made of. Sets
+# Shared by the builders of images; sourced, with `here` set. They run unprivileged, use Debian's own packages, and cache
+# what they make by what it is made of. Sets
 #   cache, work       where results are kept; a scratch folder that goes with the builder
-#   kernel, release   a folder with vmlinux (uncompressed, booted directly by PVH: unpacking xz under emulation takes
-#                     longer than the rest of the boot), bzImage (for machines that cannot) and modules, siw among them
+#   kernel, release   and the rest of kernel.sh
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/longhaul/lab
 mkdir -p "$cache"
 
@@ -19,61 +18,7 @@ mkdir -p "$work"
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
-# --- the kernel: that of the installed headers, because modules are built against them -----------------------------------
-
-headers=$(printf '%s\n' /usr/src/linux-headers-*-amd64 | sort -V | tail -n 1)
-[ -d "$headers" ] || die "no kernel headers in /usr/src: install linux-headers-amd64 (scripts/bootstrap does)"
-release=${headers#/usr/src/linux-headers-}
-series=$(expr "$release" : '\([0-9]*\.[0-9]*\)')
-source=/usr/src/linux-source-$series.tar.xz
-version=$(dpkg-query -W -f '${Version}' "linux-headers-$release") || die "linux-headers-$release is not a Debian package"
-kernel=$cache/kernel-$release-$version
-
-number() { od -An -tu"$3" -j"$2" -N"$3" "$1" | tr -d ' '; } # FILE OFFSET BYTES
-
-build_kernel() {
-    say "fetching kernel $release"
-    mkdir "$work/kernel"
-    (cd "$work" && apt-get -o APT::Sandbox::User=root download -qq "linux-image-$release") >&2 ||
-        die "cannot download linux-image-$release: run apt-get update, and check the network"
-    dpkg -x "$work"/linux-image-*.deb "$work/unpacked"
-    cp "$work/unpacked/boot/vmlinuz-$release" "$work/kernel/bzImage"
-    # Debian 13 has them below /usr, and each packed by itself, which strip does not read.
-    [ -d "$work/unpacked/lib/modules" ] || mv "$work/unpacked/usr/lib" "$work/unpacked/"
-    mv "$work/unpacked/lib/modules/$release" "$work/kernel/modules"
-    find "$work/kernel/modules" -name '*.ko.xz' -exec xz -d {} +
-
-    # A bzImage carries the ELF kernel as one compressed stream and its length; its header says where (Documentation/arch/x86/boot.rst).
-    image=$work/kernel/bzImage
-    start=$((($(number "$image" 497 1) + 1) * 512 + $(number "$image" 584 4)))
-    tail -c +$((start + 1)) "$image" 2>/dev/null | head -c $(($(number "$image" 588 4) - 4)) >"$work/stream"
-    case $(od -An -tx1 -N4 "$work/stream" | tr -d ' ') in
-        fd377a58) unpack=xz ;;
-        28b52ffd) unpack=zstd ;;
-        *) die "kernel $release is packed with neither xz nor zstd" ;;
-    esac
-    command -v $unpack >/dev/null || die "no program $unpack: run scripts/bootstrap"
-    $unpack -dc <"$work/stream" >"$work/kernel/vmlinux.full" || die "cannot unpack kernel $release"
-    strip -o "$work/kernel/vmlinux" "$work/kernel/vmlinux.full" 2>/dev/null || cp "$work/kernel/vmlinux.full" "$work/kernel/vmlinux"
-    [ "$(head -c 4 "$work/kernel/vmlinux" | od -An -c | tr -d ' ')" = '177ELF' ] || die "cannot unpack kernel $release"
-    rm "$work/kernel/vmlinux.full" "$work/stream"
-
-    say "building siw for $release"
-    [ -f "$source" ] || die "no $source: install linux-source-$series (scripts/bootstrap does)"
-    tar -xJf "$source" -C "$work" "linux-source-$series/drivers/infiniband/sw/siw"
-    make -s -C "$headers" M="$work/linux-source-$series/drivers/infiniband/sw/siw" CONFIG_RDMA_SIW=m modules >"$work/siw.log" 2>&1 ||
-        { cat "$work/siw.log" >&2; die "siw does not build against $headers"; }
-    mkdir -p "$work/kernel/modules/kernel/drivers/infiniband/sw/siw"
-    cp "$work/linux-source-$series/drivers/infiniband/sw/siw/siw.ko" "$work/kernel/modules/kernel/drivers/infiniband/sw/siw/"
-    # depmod wants the tree under its usual name.
-    mkdir -p "$work/root/lib/modules"
-    mv "$work/kernel/modules" "$work/root/lib/modules/$release"
-    depmod -b "$work/root" "$release"
-    mv "$work/root/lib/modules/$release" "$work/kernel/modules"
-    rm -rf "$work/root"
-    mv "$work/kernel" "$kernel"
-}
-[ -d "$kernel" ] || build_kernel
+. "$here/kernel.sh"
 
 # --- parts of an initramfs ---------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "common/version.hh"
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/inventory.hh"
+#include "orchestrator/cli/sealed.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -16,7 +17,8 @@ std::string command_of(const RunOptions& options, std::uint64_t seed) {
                      : options.lab ? "--lab --clock host --topology " + options.topology
                                    : "--inventory " + options.inventory,
                      options.out, seed,
-                     (options.store.empty() ? std::string{} : " --store " + results::shown_address(options.store)) +
+                     kernel_words(options.kernel) +
+                         (options.store.empty() ? std::string{} : " --store " + results::shown_address(options.store)) +
                          (options.certificate.empty() ? std::string{} : " --certificate " + options.certificate));
 }
 
@@ -36,6 +38,26 @@ Result<RunPlan> read_plan(const std::string& path) {
   auto text = read_file(path);
   if (!text) return tl::unexpected(text.error());
   return plan_of(path, std::move(*text));
+}
+
+lab::KernelChoice kernel_for(const lab::KernelChoice& asked, const std::optional<Manifest>& earlier) {
+  if (!asked.kernel.empty() || !earlier || !earlier->lab_kernel) return asked;
+  return {.kernel = *earlier->lab_kernel, .modules = {}};
+}
+
+Result<void> check_kernel(const Manifest& earlier, const std::string& release) {
+  if (!earlier.lab_kernel || *earlier.lab_kernel == release) return {};
+  return refuse(
+      "it was begun with kernel {}, this lab's is {}: figures of both cannot be mixed; give --kernel {}, or take "
+      "another --out",
+      *earlier.lab_kernel, release, *earlier.lab_kernel);
+}
+
+std::string kernel_words(const lab::KernelChoice& kernel) {
+  std::string words;
+  if (!kernel.kernel.empty()) words += " --kernel " + shell_word(kernel.kernel);
+  if (!kernel.modules.empty()) words += " --modules " + shell_word(kernel.modules);
+  return words;
 }
 
 Manifest make_manifest(const RunOptions& options, const RunPlan& plan, const Testbed& testbed,

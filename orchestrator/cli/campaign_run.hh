@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/kernel.hh"
 #include "orchestrator/cli/directory.hh"
 #include "orchestrator/run/ledger.hh"
 
@@ -23,6 +24,7 @@ struct RunOptions {
   std::string campaign;
   bool lab = false;
   std::string topology = "automatic";
+  lab::KernelChoice kernel;
   std::string inventory;
   std::string out;
   std::string store;  ///< postgresql://...; empty: results.db in `out`
@@ -62,6 +64,16 @@ struct CampaignSession {
 inline Destination destination_of(const RunOptions& options) {
   return {.out = options.out, .store = options.store};
 }
+
+/// The kernel that a session boots: the one asked for, else the one that the campaign was begun with. Pure.
+lab::KernelChoice kernel_for(const lab::KernelChoice& asked, const std::optional<Manifest>& earlier);
+/// Refuses to go on with another kernel than the campaign was begun with. Pure.
+Result<void> check_kernel(const Manifest& earlier, const std::string& release);
+/// --kernel and --modules, as a command line has them, with a space before each. Pure.
+std::string kernel_words(const lab::KernelChoice& kernel);
+
+/// `longhaul run`: makes the campaign, or goes on with it; returns the exit code.
+int run_campaign(RunOptions options);
 
 /// The manifest of a campaign that begins, or goes on.
 Manifest make_manifest(const RunOptions& options, const RunPlan& plan, const Testbed& testbed,

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "lab/kernel.hh"
 #include "orchestrator/campaign/campaign.hh"
 #include "results/summary/vocabulary.hh"
 
@@ -16,12 +17,16 @@ void add_simulate(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 void add_lab(CLI::App& app, int& exit_code);
 void add_shard(CLI::App& app, int& exit_code);  ///< shard, merge
+void add_kernels(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
 void add_inject(CLI::App& app, int& exit_code);
 void add_verify(CLI::App& app, int& exit_code);
 void add_pki(CLI::App& app, int& exit_code);
 void add_history(CLI::App& app, int& exit_code);
 void add_store(CLI::App& app, int& exit_code);
+
+/// --kernel and --modules of the commands that boot a lab.
+void add_kernel_options(CLI::App& command, lab::KernelChoice& kernel);
 
 /// --store of the commands that make a campaign.
 void add_store_option(CLI::App& command, std::string& store);

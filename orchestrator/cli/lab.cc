@@ -19,6 +19,7 @@ struct Options {
   bool systems = false;
   unsigned nodes = 3;
   unsigned mtu = 1500;
+  lab::KernelChoice kernel;
   std::string node;
   std::vector<std::string> command;
   bool as_json = false;
@@ -27,9 +28,12 @@ struct Options {
 int up(const Options& options) {
   const auto topology = lab::parse_topology(options.systems ? "systems" : options.topology);
   if (!topology) return report_error(topology.error(), options.as_json);
+  auto kernel = lab::settle_kernel(options.kernel);
+  if (!kernel) return report_error(kernel.error(), options.as_json);
   watch_interrupts();
   lab::UpOptions asked;
   asked.name = options.name;
+  asked.kernel = std::move(*kernel);
   asked.topology = *topology;
   asked.clients = options.nodes - 2;
   asked.mtu = options.mtu;
@@ -41,11 +45,12 @@ int up(const Options& options) {
   if (options.as_json) {
     fmt::print("{}\n", json::serialize(json::object{{"name", lab->name()},
                                                     {"topology", lab::to_string(lab->topology())},
+                                                    {"kernel", lab->kernel()},
                                                     {"emulated", lab->emulated()},
                                                     {"inventory", lab->inventory_path()}}));
   } else {
-    fmt::print("lab {} is up ({}{}); its inventory: {}\n", lab->name(), lab::to_string(lab->topology()),
-               lab->emulated() ? ", emulated" : "", lab->inventory_path());
+    fmt::print("lab {} is up ({}, Linux {}{}); its inventory: {}\n", lab->name(), lab::to_string(lab->topology()),
+               lab->kernel(), lab->emulated() ? ", emulated" : "", lab->inventory_path());
     if (lab->topology() == lab::Topology::systems)
       fmt::print("make a testbed of it: ansible-playbook -i {} longhaul.testbed.site\n", lab->inventory_path());
   }
@@ -62,7 +67,8 @@ int status(const Options& options) {
   const auto labs = lab::status();
   if (!options.as_json) {
     for (const auto& lab : labs) {
-      fmt::print("{}: {}, {}{}{}, inventory {}\n", lab.name, lab.phase, lab.topology, lab.emulated ? ", emulated" : "",
+      fmt::print("{}: {}, {}{}{}{}, inventory {}\n", lab.name, lab.phase, lab.topology,
+                 lab.kernel.empty() ? "" : ", Linux " + lab.kernel, lab.emulated ? ", emulated" : "",
                  lab.ephemeral ? ", ends with its campaign" : "", lab.inventory);
       for (const auto& machine : lab.machines)
         fmt::print("  {} {} console {}\n", machine.name,
@@ -79,6 +85,7 @@ int status(const Options& options) {
           {{"name", machine.name}, {"pid", machine.pid}, {"running", machine.running}, {"console", machine.console}});
     list.push_back({{"name", lab.name},
                     {"topology", lab.topology},
+                    {"kernel", lab.kernel},
                     {"emulated", lab.emulated},
                     {"ephemeral", lab.ephemeral},
                     {"phase", lab.phase},
@@ -96,6 +103,19 @@ int exec(const Options& options) {
 }
 
 }  // namespace
+
+void add_kernel_options(CLI::App& command, lab::KernelChoice& kernel) {
+  command
+      .add_option(
+          "--kernel", kernel.kernel,
+          "of the lab: one of Debian's by its series (6.12) or release (6.12.107+deb12-amd64), or a file; without "
+          "it that of this machine's linux-headers-amd64")
+      ->type_name("KERNEL");
+  command
+      .add_option("--modules", kernel.modules,
+                  "of a kernel that is a file: the folder lib/modules/RELEASE that `make modules_install` wrote")
+      ->type_name("DIR");
+}
 
 void add_lab(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
@@ -124,10 +144,12 @@ void add_lab(CLI::App& app, int& exit_code) {
   one->add_option("--mtu", options->mtu, "of the measured interfaces")
       ->check(CLI::Range(576, 9000))
       ->capture_default_str();
+  add_kernel_options(*one, options->kernel);
   common(one);
   one->footer(
       "Examples:\n  longhaul lab up --topology full\n  longhaul run campaigns/quick.yaml --inventory INVENTORY --out "
-      "out/quick\n  longhaul lab up --systems --name cluster && ansible-playbook -i INVENTORY longhaul.testbed.site");
+      "out/quick\n  longhaul lab up --kernel 6.12\n  longhaul lab up --systems --name cluster && ansible-playbook -i "
+      "INVENTORY longhaul.testbed.site");
   one->callback([options, &exit_code] { exit_code = up(*options); });
 
   auto* two = lab->add_subcommand("down", "take it down and remove every trace");

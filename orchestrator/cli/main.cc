@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
         "Exit codes: 0 good, 1 something broke, 2 wrong input, 3 a cell was refused or failed, 130 interrupted.");
     orchestrator::add_run(app, exit_code);
     orchestrator::add_shard(app, exit_code);
+    orchestrator::add_kernels(app, exit_code);
     orchestrator::add_verify(app, exit_code);
     orchestrator::add_explore(app, exit_code);
     orchestrator::add_inject(app, exit_code);

@@ -6,6 +6,7 @@
 #include "orchestrator/cli/commands.hh"
 #include "results/analyses/compare/compare.hh"
 #include "results/claims/check.hh"
+#include "results/report/comparison_page.hh"
 #include "results/report/report.hh"
 #include "results/store/address.hh"
 
@@ -45,8 +46,16 @@ int compare(const Options& options) {
   const auto vocabulary = results_vocabulary();
   const auto comparison = results::compare(options.directory, options.other, vocabulary);
   if (!comparison) return report_error(comparison.error(), options.json);
+  std::vector<std::filesystem::path> files;
+  if (!options.out.empty()) {
+    auto written = results::write_comparison(options.out, *comparison, vocabulary);
+    if (!written) return report_error(written.error(), options.json);
+    files = std::move(*written);
+  }
   fmt::print("{}\n", options.json ? results::to_json(*comparison)
                                   : printable_document(results::to_text(*comparison, vocabulary)));
+  if (!options.json)
+    for (const auto& file : files) fmt::print("{}\n", file.string());
   return 0;
 }
 
@@ -80,10 +89,11 @@ void add_results(CLI::App& app, int& exit_code) {
   two->add_option("DIR", options->directory, "the first: a run directory, or postgresql://HOST/DATABASE#CAMPAIGN")
       ->required();
   two->add_option("OTHER", options->other, "the second")->required();
+  two->add_option("--out", options->out, "writes compare.html and compare.json there, too")->type_name("DIR");
   two->add_flag("--json", options->json, "print one JSON document");
   two->footer(
-      "A cell agrees when the interval of second / first contains 1.\nExample:\n  longhaul compare out/monday "
-      "out/tuesday");
+      "A cell agrees when the interval of second / first contains 1.\nExamples:\n  longhaul compare out/monday "
+      "out/tuesday\n  longhaul compare out/6.1 out/6.12 --out out/kernels");
   two->callback([options, &exit_code] { exit_code = compare(*options); });
 
   auto* three = app.add_subcommand("claims", "print the verdicts on the papers' claims");

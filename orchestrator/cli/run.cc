@@ -79,6 +79,7 @@ Result<lab::Lab> boot(const RunOptions& options, std::size_t clients, const std:
   asked.name = fmt::format("run-{}", ::getpid());
   asked.topology = *topology;
   asked.clients = static_cast<unsigned>(clients);
+  asked.kernel = kernel_for(options.kernel, earlier);
   asked.ephemeral = true;
   asked.progress = [&sink](const std::string& line) { sink.on(StepEvent{line}); };
   asked.cancelled = [] { return interrupted(); };
@@ -147,9 +148,11 @@ Result<CampaignSession> run_session(const RunOptions& options, const RunPlan& pl
   const auto testbed = load_inventory(lab ? lab->inventory_path() : options.inventory);
   if (!testbed) return tl::unexpected(testbed.error());
   if (auto links = links_of(*testbed, plan.cells); !links) return tl::unexpected(links.error());
-  if (directory && directory->manifest)
-    if (auto same = check_resume(*directory->manifest, plan.campaign.file.text, options.seed, &*testbed); !same)
-      return refuse("{}: {}", options.out, same.error().message);
+  if (directory && directory->manifest) {
+    auto same = check_resume(*directory->manifest, plan.campaign.file.text, options.seed, &*testbed);
+    if (same && lab) same = check_kernel(*directory->manifest, lab->kernel());
+    if (!same) return refuse("{}: {}", options.out, same.error().message);
+  }
   if (!directory) {
     auto opened = open_directory(destination_of(options), false, plan.campaign, options.seed);
     if (!opened) return tl::unexpected(opened.error());
@@ -164,8 +167,9 @@ Result<CampaignSession> run_session(const RunOptions& options, const RunPlan& pl
       });
   const auto precision = [](const std::vector<double>& values) { return results::precision(values); };
   boost::asio::io_context io;
-  Driver driver{plan.campaign, plan.cells, *testbed, make_manifest(options, plan, *testbed, directory->manifest),
-                precision,     *dialer,    journal,  sink};
+  auto manifest = make_manifest(options, plan, *testbed, directory->manifest);
+  if (lab) manifest.lab_kernel = lab->kernel();
+  Driver driver{plan.campaign, plan.cells, *testbed, std::move(manifest), precision, *dialer, journal, sink};
   driver.resume(directory->runs);
   CampaignSession session;
   session.outcome = drive(driver, io);
@@ -223,7 +227,9 @@ int run_by_slurm(RunOptions options, RunPlan& plan) {
   return session ? conclude(options, *session, *sink) : report_error(session.error(), options.as_json);
 }
 
-int run(RunOptions options) {
+}  // namespace
+
+int run_campaign(RunOptions options) {
   auto plan = read_plan(options.campaign);
   if (!plan) return report_error(plan.error(), options.as_json);
   std::optional<Certificate> certificate;
@@ -246,6 +252,12 @@ int run(RunOptions options) {
     return report_error(
         {.message = "expected either --lab (a testbed of micro-VMs on this machine) or --inventory FILE"},
         options.as_json);
+  auto kernel = lab::settle_kernel(options.kernel);
+  if (kernel && !options.lab && *kernel != lab::KernelChoice{})
+    kernel =
+        refuse("--kernel {}: only a lab boots a kernel; machines of an inventory have theirs", options.kernel.kernel);
+  if (!kernel) return report_error(kernel.error(), options.as_json);
+  options.kernel = std::move(*kernel);
 
   if (options.slurm.asked) return run_by_slurm(std::move(options), *plan);
   if (!options.slurm.partition.empty() || !options.slurm.sbatch.empty())
@@ -300,8 +312,6 @@ int run(RunOptions options) {
   }
 }
 
-}  // namespace
-
 void add_run(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<RunOptions>();
   auto* command =
@@ -311,6 +321,7 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_flag("--lab", options->lab,
                     "on a lab that is booted for it and goes with it; another takes its place when it is lost");
   command->add_option("--topology", options->topology, "of the lab: compact, full or automatic")->capture_default_str();
+  add_kernel_options(*command, options->kernel);
   command
       ->add_option("--clock", options->clock,
                    "what times pass by: host, or virtual (every run a copy of a sealed lab, whose time is the "
@@ -365,7 +376,7 @@ void add_run(CLI::App& app, int& exit_code) {
   command->callback([options, shards, &exit_code] {
     options->print_shards = shards->count() > 0 && !options->slurm.asked;
     if (options->slurm.asked && shards->count() == 0) options->shares = 0;
-    exit_code = run(*options);
+    exit_code = run_campaign(*options);
   });
 }
 

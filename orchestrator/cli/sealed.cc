@@ -57,6 +57,7 @@ Result<std::string> settle_clock(const ClockQuestion& question) {
 // Results of another image are no results of this one.
 Result<void> check_image(const Manifest& earlier, const lab::SealedImage& image) {
   if (!earlier.virtual_clock) return by_the_hosts_clock();
+  if (auto same = check_kernel(earlier, image.release); !same) return same;
   const auto now = testbed_clock_of(image);
   const auto& then = *earlier.virtual_clock;
   const auto other = [](const char* what, const std::string& was, const std::string& is) {
@@ -108,6 +109,7 @@ VirtualTestbed testbed_clock_of(const lab::SealedImage& image) {
 Result<lab::SealedImage> seal_for(const RunOptions& options, const RunPlan& plan, Sink& sink) {
   lab::SealOptions wanted;
   wanted.clients = static_cast<unsigned>(most_clients(plan.cells));
+  wanted.kernel = options.kernel;
   wanted.clock = {.shift = options.shift, .quantum = options.quantum};
   wanted.progress = [&sink](const std::string& line) { sink.on(StepEvent{line}); };
   wanted.cancelled = [] { return interrupted(); };
@@ -149,8 +151,10 @@ RunOptions by_the_virtual_clock() {
   return options;
 }
 
-Result<CampaignSession> run_sealed_session(const RunOptions& options, const RunPlan& plan,
+Result<CampaignSession> run_sealed_session(const RunOptions& asked, const RunPlan& plan,
                                            std::optional<RunDirectory>& directory, Sink& sink) {
+  auto options = asked;
+  options.kernel = kernel_for(asked.kernel, directory ? directory->manifest : std::nullopt);
   if (directory && directory->manifest) {
     if (!directory->manifest->virtual_clock) return refuse("{}: it was begun by the host's clock", options.out);
     if (auto same = check_clock(*directory->manifest, options.shift, options.quantum); !same)
@@ -176,6 +180,7 @@ Result<CampaignSession> run_sealed_session(const RunOptions& options, const RunP
   StoreJournal journal{directory->store};
   auto manifest = make_manifest(options, plan, image->testbed, directory->manifest);
   manifest.virtual_clock = testbed_clock_of(*image);
+  manifest.lab_kernel = image->release;
   if (earlier) manifest.virtual_clock->check = earlier->virtual_clock->check;
   SealedDriver driver{plan.campaign,
                       plan.cells,

@@ -37,6 +37,9 @@ int shard(RunOptions options, const std::string& share) {
   auto plan = read_plan(options.campaign);
   if (!plan) return report_error(plan.error(), options.as_json);
   set_clock(plan->cells, kVirtualClock);
+  auto kernel = lab::settle_kernel(options.kernel);
+  if (!kernel) return report_error(kernel.error(), options.as_json);
+  options.kernel = std::move(*kernel);
   watch_interrupts();
   const auto sink = options.as_json ? make_json_sink(stdout) : make_text_sink(stderr, ::isatty(STDERR_FILENO) != 0);
   // One that was begun is gone on with: a job may be started twice.
@@ -78,9 +81,9 @@ std::string shell_word(const std::string& word) {
 }
 
 std::string share_command(const RunOptions& options, const ShareWords& words) {
-  return fmt::format("shard {} --share {} --seed {} --shift {} --quantum {} --out {}{}", words.campaign, words.share,
-                     options.seed.value_or(kVirtualSeed), options.shift, options.quantum, words.out,
-                     words.store.empty() ? "" : " --store " + words.store);
+  return fmt::format("shard {} --share {} --seed {} --shift {} --quantum {}{} --out {}{}", words.campaign, words.share,
+                     options.seed.value_or(kVirtualSeed), options.shift, options.quantum, kernel_words(options.kernel),
+                     words.out, words.store.empty() ? "" : " --store " + words.store);
 }
 
 std::vector<std::string> shard_commands(const RunOptions& options) {
@@ -116,6 +119,7 @@ void add_shard(CLI::App& app, int& exit_code) {
   one->add_option("--labs", options->labs, "copies side by side")->capture_default_str();
   one->add_option("--shift", options->shift, "as for run")->check(CLI::Range(0, 2))->capture_default_str();
   one->add_option("--quantum", options->quantum, "as for run")->check(CLI::Range(100, 100000))->capture_default_str();
+  add_kernel_options(*one, options->kernel);
   one->add_flag("--json", options->as_json, "print progress as JSON, one document a line");
   one->footer(
       "Example:\n  longhaul shard campaigns/quick.yaml --share 1/2 --out out/quick.1\n"

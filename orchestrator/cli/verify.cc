@@ -24,6 +24,7 @@ struct Options {
   std::size_t cells = 0;  // 0: all
   std::size_t times = 1;  // that each run is made again
   std::size_t labs = 0;
+  lab::KernelChoice kernel;  // empty: that of the manifest
   bool as_json = false;
 };
 
@@ -51,7 +52,10 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
   const auto records = store->runs();
   if (!records) return tl::unexpected(records.error());
 
+  const auto kernel = lab::settle_kernel(kernel_for(options.kernel, *manifest));
+  if (!kernel) return tl::unexpected(kernel.error());
   RunOptions like;
+  like.kernel = *kernel;
   like.shift = manifest->virtual_clock->shift;
   like.quantum = manifest->virtual_clock->quantum;
   const auto image = seal_for(like, *plan, sink);
@@ -122,13 +126,13 @@ void add_verify(CLI::App& app, int& exit_code) {
   command->add_option("--times", options->times, "how often each run is made again, each time from a fresh copy")
       ->check(CLI::Range(1, 1'000'000));
   command->add_option("--labs", options->labs, "copies side by side; without it one a processor");
+  add_kernel_options(*command, options->kernel);
   command->add_flag("--json", options->as_json, "print one JSON document");
   command->footer(
       "Examples:\n  longhaul verify out/quick --cells 4\n"
       "  longhaul verify out/quick --cells 2 --times 50   (50 boots of each of their runs)\n"
       "Exits with 0 when all is the same, with 3 when something differs. QEMU, kernel and programs must be those of "
-      "the "
-      "manifest.");
+      "the manifest. Debian's kernels are taken by the release that it names; one of your own is given again.");
   command->callback([options, &exit_code] {
     watch_interrupts();
     const auto sink = options->as_json ? make_json_sink(stderr) : make_text_sink(stderr, ::isatty(STDERR_FILENO) != 0);

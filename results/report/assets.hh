@@ -11,9 +11,12 @@ std::string_view page_html();
 std::string_view page_css();
 /// All scripts of the report page as one (results/CMakeLists.txt has their order).
 std::string_view page_js();
-/// Those of simulate.html: scale.js, simulation.js.
-std::string_view simulation_html();
+/// Of pages that draw one document: scale.js, small.js, and its own.
 std::string_view scale_js();
+std::string_view small_js();
+std::string_view comparison_html();
+std::string_view comparison_js();
+std::string_view simulation_html();
 std::string_view simulation_js();
 
 }  // namespace longhaul::results::assets

@@ -13,7 +13,8 @@ std::string page_of(const boost::json::value& document) {
   return standalone({.title = "registration caches",
                      .body = std::string{assets::simulation_html()},
                      .data = boost::json::serialize(document),
-                     .scripts = std::string{assets::scale_js()} + std::string{assets::simulation_js()}});
+                     .scripts = std::string{assets::scale_js()} + std::string{assets::small_js()} +
+                                std::string{assets::simulation_js()}});
 }
 
 }  // namespace

@@ -27,6 +27,24 @@ bool all_positive(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return v > 0 && std::isfinite(v); });
 }
 
+// What the interval between the c-th smallest and the c-th largest covers: the true shift is below the c-th smallest
+// exactly when the statistic is below c.
+double covered(const std::vector<double>& pmf, std::size_t c) {
+  double below = 0;
+  for (std::size_t i = 0; i < c; ++i) below += pmf[i];
+  return 1 - 2 * below;
+}
+
+// From the logarithms whose median is the ratio's; c: the rank of the interval's bounds, 0: there is none.
+Ratio ratio_of(std::vector<double> shifts, std::size_t c, double level) {
+  std::sort(shifts.begin(), shifts.end());
+  Ratio ratio{.value = std::exp(middle(shifts)), .interval = {}};
+  if (c > 0)
+    ratio.interval =
+        Interval{.low = std::exp(shifts[c - 1]), .high = std::exp(shifts[shifts.size() - c]), .level = level};
+  return ratio;
+}
+
 }  // namespace
 
 double median(std::span<const double> values) {
@@ -63,21 +81,22 @@ std::optional<Ratio> ratio_interval(std::span<const double> a, std::span<const d
   shifts.reserve(a.size() * b.size());
   for (const double over : a)
     for (const double under : b) shifts.push_back(std::log(over) - std::log(under));
-  std::sort(shifts.begin(), shifts.end());
-  Ratio ratio{.value = std::exp(middle(shifts)), .interval = {}};
   const auto c = mann_whitney_rank(a.size(), b.size(), (1 - level) / 2);
-  if (c == 0) return ratio;
-  // The true shift is below the c-th smallest difference exactly when U < c.
-  double covered = level;
-  if (a.size() <= 50 && b.size() <= 50) {
-    const auto pmf = mann_whitney_pmf(a.size(), b.size());
-    double below = 0;
-    for (std::size_t u = 0; u < c; ++u) below += pmf[u];
-    covered = 1 - 2 * below;
-  }
-  ratio.interval =
-      Interval{.low = std::exp(shifts[c - 1]), .high = std::exp(shifts[shifts.size() - c]), .level = covered};
-  return ratio;
+  const bool exact = a.size() <= kExactRanks && b.size() <= kExactRanks;
+  return ratio_of(std::move(shifts), c, exact && c > 0 ? covered(mann_whitney_pmf(a.size(), b.size()), c) : level);
+}
+
+std::optional<Ratio> paired_ratio_interval(std::span<const double> a, std::span<const double> b, double level) {
+  if (a.empty() || a.size() != b.size() || !all_positive(a) || !all_positive(b)) return std::nullopt;
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(std::log(a[i]) - std::log(b[i]));
+  std::vector<double> means;
+  means.reserve(a.size() * (a.size() + 1) / 2);
+  for (std::size_t i = 0; i < differences.size(); ++i)
+    for (std::size_t j = 0; j <= i; ++j) means.push_back(std::midpoint(differences[i], differences[j]));
+  const auto c = signed_rank_rank(a.size(), (1 - level) / 2);
+  return ratio_of(std::move(means), c,
+                  a.size() <= kExactRanks && c > 0 ? covered(signed_rank_pmf(a.size()), c) : level);
 }
 
 }  // namespace longhaul::results

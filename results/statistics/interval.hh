@@ -48,4 +48,10 @@ struct Ratio {
 /// sections 4.2, 4.3.
 std::optional<Ratio> ratio_interval(std::span<const double> a, std::span<const double> b, double level = 0.95);
 
+/// a over b where a[i] and b[i] belong together: runs of one seed. `value`: exp of the Hodges-Lehmann centre of the
+/// logarithms' differences (the median of their pairwise means); the interval inverts the exact signed-rank test, which
+/// takes the differences as symmetric (95 % needs 6 pairs). Empty as for ratio_interval, and where the sizes differ.
+/// Exact up to 50 pairs. Hollander, Wolfe, Nonparametric Statistical Methods (3rd ed.), sections 3.2, 3.3.
+std::optional<Ratio> paired_ratio_interval(std::span<const double> a, std::span<const double> b, double level = 0.95);
+
 }  // namespace longhaul::results

@@ -8,10 +8,21 @@
 namespace longhaul::results {
 namespace {
 
-constexpr std::size_t kExact = 50;
-
 // Keeps a tail that is met exactly (0.025 as a sum of fractions) on the right side of rounding.
 constexpr double kSlack = 1 + 1e-12;
+
+// The largest c such that P(X < c) <= tail.
+std::size_t rank_within(const std::vector<double>& pmf, double tail) {
+  double below = 0;
+  std::size_t c = 0;
+  while (c < pmf.size() && below + pmf[c] <= tail * kSlack) below += pmf[c++];
+  return c;
+}
+
+std::size_t approximate_rank(double mean, double variance, double tail) {
+  const double c = std::floor(mean + normal_quantile(tail) * std::sqrt(variance) + 0.5);
+  return c < 0 ? 0 : static_cast<std::size_t>(c);
+}
 
 }  // namespace
 
@@ -53,21 +64,32 @@ double normal_quantile(double probability) {
   return boost::math::quantile(boost::math::normal{}, probability);
 }
 
+std::vector<double> signed_rank_pmf(std::size_t n) {
+  // Each of the ranks 1 .. n counts or does not, by the sign of its difference.
+  std::vector<double> probability(n * (n + 1) / 2 + 1, 0.0);
+  probability[0] = 1;
+  std::size_t top = 0;
+  for (std::size_t rank = 1; rank <= n; ++rank) {
+    top += rank;
+    for (std::size_t w = top + 1; w-- > 0;)
+      probability[w] = (probability[w] + (w >= rank ? probability[w - rank] : 0)) / 2;
+  }
+  return probability;
+}
+
 std::size_t mann_whitney_rank(std::size_t n, std::size_t m, double tail) {
   if (n == 0 || m == 0) return 0;
-  if (n <= kExact && m <= kExact) {
-    const auto pmf = mann_whitney_pmf(n, m);
-    double below = 0;
-    std::size_t c = 0;
-    while (c < pmf.size() && below + pmf[c] <= tail * kSlack) below += pmf[c++];
-    return c;
-  }
+  if (n <= kExactRanks && m <= kExactRanks) return rank_within(mann_whitney_pmf(n, m), tail);
   const auto first = static_cast<double>(n);
   const auto second = static_cast<double>(m);
-  const double mean = first * second / 2;
-  const double deviation = std::sqrt(first * second * (first + second + 1) / 12);
-  const double c = std::floor(mean + normal_quantile(tail) * deviation + 0.5);
-  return c < 0 ? 0 : static_cast<std::size_t>(c);
+  return approximate_rank(first * second / 2, first * second * (first + second + 1) / 12, tail);
+}
+
+std::size_t signed_rank_rank(std::size_t n, double tail) {
+  if (n == 0) return 0;
+  if (n <= kExactRanks) return rank_within(signed_rank_pmf(n), tail);
+  const auto size = static_cast<double>(n);
+  return approximate_rank(size * (size + 1) / 4, size * (size + 1) * (2 * size + 1) / 24, tail);
 }
 
 }  // namespace longhaul::results

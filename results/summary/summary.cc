@@ -181,6 +181,8 @@ Result<CellSummary> summarise_cell(CellSummary cell, const std::vector<const Run
   std::stable_sort(good.begin(), good.end(),
                    [](const auto* a, const auto* b) { return a->repetition < b->repetition; });
   cell.usable = static_cast<int>(good.size());
+  for (const auto* run : good)
+    if (run->virtual_clock) cell.seeds.push_back(run->virtual_clock->seed);
   cell.limits.assign(limits.begin(), limits.end());
   // A cell without a usable run shows the WAN that its other runs found: it may be why.
   summarise_path(good.empty() ? all : good, cell);

@@ -66,6 +66,8 @@ struct CellSummary {
   bool soft = false;                ///< a software RDMA provider (rxe, siw), or sockets beside one
   bool emulated = false;            ///< a node of a run was emulated
   bool virtual_clock = false;       ///< its time is counted instructions (the axis `clock`)
+  /// By a virtual clock: of its usable runs, by repetition, what varied them. Runs of one seed are pairs.
+  std::vector<std::uint64_t> seeds;
 
   std::vector<MetricSummary> metrics;                        ///< the workload's order, then by name; the headline first
   std::vector<MetricSummary> cpu;                            ///< processor time of both ends (summary/processor.hh)

@@ -157,6 +157,35 @@ TEST(ShardCommands, AreToldInFull) {
                           "out/quick.1"));
 }
 
+TEST(ShardCommands, NameTheKernel) {
+  RunOptions options;
+  options.campaign = "quick.yaml";
+  options.out = "q";
+  options.shares = 1;
+  options.kernel = {.kernel = "6.12", .modules = {}};
+  EXPECT_THAT(shard_commands(options), ElementsAre("longhaul shard quick.yaml --share 1/1 --seed 1 --shift 1 --quantum "
+                                                   "1000 --kernel 6.12 --out q.1"));
+  options.kernel = {.kernel = "/my kernels/bzImage", .modules = "/lib/modules/6.13.0"};
+  EXPECT_THAT(shard_commands(options)[0],
+              HasSubstr("--kernel '/my kernels/bzImage' --modules /lib/modules/6.13.0 --out q.1"));
+}
+
+TEST(Kernel, IsTheOneThatTheCampaignWasBegunWith) {
+  const lab::KernelChoice none, asked{.kernel = "6.12", .modules = {}};
+  Manifest manifest;
+  EXPECT_EQ(kernel_for(none, std::nullopt), none);
+  EXPECT_EQ(kernel_for(none, manifest), none);
+  EXPECT_TRUE(check_kernel(manifest, "6.1.0-56-amd64"));
+  manifest.lab_kernel = "6.1.0-56-amd64";
+  EXPECT_EQ(kernel_for(none, manifest).kernel, "6.1.0-56-amd64");
+  EXPECT_EQ(kernel_for(asked, manifest), asked);
+  EXPECT_TRUE(check_kernel(manifest, "6.1.0-56-amd64"));
+  EXPECT_THAT(check_kernel(manifest, "6.12.107+deb12-amd64").error().message,
+              HasSubstr("begun with kernel 6.1.0-56-amd64, this lab's is 6.12.107+deb12-amd64"));
+  EXPECT_THAT(check_kernel(manifest, "6.12.107+deb12-amd64").error().message,
+              HasSubstr("give --kernel 6.1.0-56-amd64, or take another --out"));
+}
+
 TEST(ShardCommands, AreReadBackByAShellAsTheyWereMeant) {
   RunOptions options;
   options.campaign = "my campaigns/it's.yaml";

@@ -6,6 +6,8 @@
 #include <boost/json.hpp>
 #include <random>
 
+#include "results/analyses/compare/changes.hh"
+
 #include "tests/results/synthetic.hh"
 #include "tests/results/temporary.hh"
 #include "tests/some.hh"
@@ -108,6 +110,62 @@ TEST(Compare, ACellDiffersByChanceAsRarelyAsAFigure) {
   EXPECT_LE(result.disagreeing, 32);
   EXPECT_GE(result.disagreeing, 2);
   EXPECT_LE(result.expected_by_chance, 20);
+}
+
+Summary seeded(const std::vector<std::uint64_t>& seeds, const std::vector<double>& values) {
+  CellSummary cell{.cell_id = "a", .workload = "latency"};
+  cell.transport = "rdma";
+  cell.provider = "rxe";
+  cell.virtual_clock = true;
+  cell.usable = static_cast<int>(values.size());
+  cell.seeds = seeds;
+  MetricSummary metric;
+  metric.name = "latency";
+  metric.unit = "ns";
+  metric.values = values;
+  metric.median = median(values);
+  cell.metrics.push_back(metric);
+  Summary summary;
+  summary.cells.push_back(cell);
+  return summary;
+}
+
+// Seeds vary the figure by a tenth, the kernel changes it by two in a thousand.
+TEST(Compare, RunsOfOneSeedArePairs) {
+  const std::vector<std::uint64_t> seeds{1, 2, 3, 4, 5, 6, 7, 8};
+  const std::vector<double> first{1000, 1020, 1040, 1060, 1080, 1100, 1110, 1120};
+  std::vector<double> second;
+  for (const double value : first) second.push_back(value * 1.002);
+  const auto words = synthetic::vocabulary();
+  auto earlier = seeded(seeds, first), later = seeded(seeds, second);
+  earlier.manifest.lab_kernel = "6.1.0-56-amd64";
+  later.manifest.lab_kernel = "6.12.107+deb12-amd64";
+  const auto result = compare(earlier, later, words);
+  ASSERT_EQ(result.figures.size(), 1U);
+  EXPECT_TRUE(result.figures[0].paired);
+  EXPECT_EQ(result.paired, 1);
+  EXPECT_EQ(result.figures[0].agrees, false);
+  EXPECT_NEAR(result.figures[0].ratio->interval->low, 1.002, 1e-9);
+  EXPECT_NEAR(result.figures[0].ratio->interval->high, 1.002, 1e-9);
+  EXPECT_EQ(result.kernels, (std::pair<std::string, std::string>{"6.1.0-56-amd64", "6.12.107+deb12-amd64"}));
+  const auto kinds = changes(result);
+  ASSERT_EQ(kinds.size(), 1U);
+  EXPECT_EQ(kinds[0].side, "rdma over rxe");
+  EXPECT_EQ(kinds[0].more, 1);
+  EXPECT_NEAR(kinds[0].median, 1.002, 1e-9);
+  EXPECT_THAT(to_text(result, words), HasSubstr("1 figures were compared in pairs"));
+  EXPECT_THAT(to_text(result, words),
+              HasSubstr("latency, rdma over rxe: second / first 1.002 in the median of 1 cells"));
+
+  // Other seeds are no pairs: among runs that differ by a tenth, two in a thousand are nothing.
+  const auto strangers = compare(earlier, seeded({11, 12, 13, 14, 15, 16, 17, 18}, second), words);
+  EXPECT_FALSE(strangers.figures[0].paired);
+  EXPECT_EQ(strangers.figures[0].agrees, true);
+  // Of five pairs no test can say anything; all with all, five and five can.
+  const auto few =
+      compare(seeded({1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}), seeded({1, 2, 3, 4, 5}, {11, 12, 13, 14, 15}), words);
+  EXPECT_FALSE(few.figures[0].paired);
+  EXPECT_EQ(few.figures[0].agrees, false);
 }
 
 TEST(Compare, ReadsDirectories) {

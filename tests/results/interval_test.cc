@@ -113,6 +113,29 @@ TEST(MannWhitney, ApproximationContinuesTheExactRanks) {
   EXPECT_LT(approximate, exact * 1.06);
 }
 
+TEST(SignedRank, DistributionOfThree) {
+  // All eight choices of signs written out: W = 0, 1, 2, 3, 3, 4, 5, 6.
+  const std::vector<double> expected{0.125, 0.125, 0.125, 0.25, 0.125, 0.125, 0.125};
+  const auto pmf = signed_rank_pmf(3);
+  ASSERT_EQ(pmf.size(), expected.size());
+  for (std::size_t w = 0; w < pmf.size(); ++w) EXPECT_NEAR(pmf[w], expected[w], 1e-15) << w;
+  double total = 0;
+  for (const double one : signed_rank_pmf(50)) total += one;
+  EXPECT_NEAR(total, 1, 1e-12);
+}
+
+// Published critical values of W, two-sided 5 % (Siegel's table G): the largest W that is significant, so one less than
+// the rank.
+TEST(SignedRank, CriticalValuesOfTheTables) {
+  for (const auto& [n, critical] :
+       {std::pair{6, 0}, {7, 2}, {8, 3}, {9, 5}, {10, 8}, {12, 13}, {15, 25}, {20, 52}, {25, 89}})
+    EXPECT_EQ(signed_rank_rank(static_cast<std::size_t>(n), 0.025), static_cast<std::size_t>(critical) + 1) << n;
+  EXPECT_EQ(signed_rank_rank(5, 0.025), 0U);
+  EXPECT_EQ(signed_rank_rank(0, 0.025), 0U);
+  EXPECT_GT(signed_rank_rank(51, 0.025), signed_rank_rank(50, 0.025));
+  EXPECT_LT(static_cast<double>(signed_rank_rank(51, 0.025)), 1.06 * static_cast<double>(signed_rank_rank(50, 0.025)));
+}
+
 TEST(NormalQuantile, KnownValues) {
   EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-13);
   EXPECT_NEAR(normal_quantile(0.5), 0, 1e-15);
@@ -236,6 +259,50 @@ TEST(RatioInterval, CoversTheRatioAsOftenAsItSays) {
         EXPECT_LE(share, level + error) << law.name << " " << n << "," << m;
       }
     }
+  }
+}
+
+TEST(PairedRatioInterval, SixPairsByHand) {
+  // The ratios are powers of two, 2^1 .. 2^6: of six pairs the interval is the least and the largest.
+  std::vector<double> a, b;
+  for (int i = 1; i <= 6; ++i) {
+    b.push_back(3.0 * i);
+    a.push_back(b.back() * std::exp2(i));
+  }
+  const auto ratio = paired_ratio_interval(a, b);
+  ASSERT_TRUE(ratio && ratio->interval);
+  EXPECT_NEAR(ratio->value, std::exp2(3.5), 1e-12);
+  EXPECT_NEAR(ratio->interval->low, 2, 1e-12);
+  EXPECT_NEAR(ratio->interval->high, 64, 1e-11);
+  EXPECT_NEAR(ratio->interval->level, 1 - 2.0 / 64, 1e-12);
+  EXPECT_FALSE(paired_ratio_interval(count_to(5), count_to(5))->interval);
+  EXPECT_FALSE(paired_ratio_interval(count_to(5), count_to(6)));
+  EXPECT_FALSE(paired_ratio_interval({}, {}));
+  EXPECT_FALSE(paired_ratio_interval(std::vector<double>{0, 1}, count_to(2)));
+}
+
+// What pairs have in common, ten times as large as what tells them apart, does not widen it.
+TEST(PairedRatioInterval, CoversTheRatioAsOftenAsItSays) {
+  constexpr int kTrials = 2000;
+  constexpr double kRatio = 1.01;
+  for (const int n : {6, 10, 16}) {
+    Draw draw{5};
+    int covered = 0;
+    double level = 0, widest = 0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      std::vector<double> a, b;
+      for (int i = 0; i < n; ++i) {
+        const double common = std::exp(0.1 * draw.normal());
+        a.push_back(kRatio * common * std::exp(0.001 * draw.normal()));
+        b.push_back(common * std::exp(0.001 * draw.normal()));
+      }
+      const auto ratio = paired_ratio_interval(a, b);
+      level = ratio->interval->level;
+      covered += ratio->interval->contains(kRatio) ? 1 : 0;
+      widest = std::max(widest, ratio->interval->high - ratio->interval->low);
+    }
+    EXPECT_NEAR(covered / static_cast<double>(kTrials), level, 4 * std::sqrt(0.05 * 0.95 / kTrials)) << n;
+    EXPECT_LT(widest, 0.02);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "common/sha256.hh"
 #include "degen/impairment/spec.hh"
 #include "model/cell.hh"
+#include "results/report/comparison_page.hh"
 #include "results/report/report.hh"
 #include "results/simulation/page.hh"
 #include "tests/results/stranger.hh"
@@ -150,6 +151,15 @@ class PageInBrowser : public testing::Test {
     opening["stranger's names"] =
         probed(page_of_stranger(stranger::all_but_axes(stranger::kMarkup, {"latency"})), "claim=all");
     opening["stranger's simulation"] = probed(*simulation_page(simulation_of_stranger()));
+    opening["stranger's comparison"] =
+        probed(comparison_of_stranger([](const std::string& word) { return word + stranger::kMarkup; }));
+    opening["comparison"] = std::async(std::launch::async, [] {
+      const auto slower = synthetic::campaign({.seed = 2, .noise = 0.01, .slower = 1.2});
+      return open(comparison_page(compare(summarised(synthetic::campaign({.noise = 0.01})), summarised(slower),
+                                          synthetic::vocabulary()),
+                                  synthetic::vocabulary()),
+                  "light");
+    });
     opening["added"] = std::async(std::launch::async, [] {
       const auto page = page_of_stranger([](const std::string& word) { return word; });
       return open(with_script(page, "document.body.dataset.ran = 'yes';", false), "");
@@ -185,6 +195,15 @@ class PageInBrowser : public testing::Test {
     const auto campaign = stranger::campaign(change);
     return page_of(analyse(*summarise(campaign.manifest, campaign.runs, campaign.facts, words), words));
   }
+  static Summary summarised(const synthetic::Campaign& campaign) {
+    return *summarise(campaign.manifest, campaign.runs, campaign.facts, synthetic::vocabulary());
+  }
+  static std::string comparison_of_stranger(const stranger::Change& change) {
+    const auto words = stranger::vocabulary(change);
+    const auto campaign = stranger::campaign(change);
+    const auto summary = *summarise(campaign.manifest, campaign.runs, campaign.facts, words);
+    return comparison_page(compare(summary, summary, words), words);
+  }
   // Its words, and a number that is none.
   static std::string simulation_of_stranger() {
     std::string document = kSimulation;
@@ -216,9 +235,19 @@ TEST_F(PageInBrowser, DrawsASimulation) {
   EXPECT_THAT(browsed.dom, HasSubstr("no policy does better than pfoo-l"));
 }
 
+TEST_F(PageInBrowser, DrawsAComparison) {
+  const auto& browsed = pages().at("comparison");
+  EXPECT_EQ(browsed.console, "");
+  EXPECT_THAT(browsed.dom, HasSubstr("What has changed from the first campaign to the second?"));
+  EXPECT_THAT(browsed.dom, HasSubstr("rdma over rxe"));
+  EXPECT_THAT(browsed.dom, HasSubstr("latency, each point a cell, with its 95 % interval"));
+  EXPECT_THAT(browsed.dom, HasSubstr("second against first"));
+}
+
 // Whatever a stranger's store holds is text, in every corner of the page.
 TEST_F(PageInBrowser, MakesNoMarkupOfAStrangersStrings) {
-  for (const std::string name : {"stranger", "stranger's words", "stranger's names", "stranger's simulation"}) {
+  for (const std::string name :
+       {"stranger", "stranger's words", "stranger's names", "stranger's simulation", "stranger's comparison"}) {
     const auto& browsed = pages().at(name);
     EXPECT_EQ(browsed.console, "") << name;
     EXPECT_THAT(browsed.dom, HasSubstr("data-strangers=\"0\"")) << name;

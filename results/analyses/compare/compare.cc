@@ -6,12 +6,16 @@
 #include <set>
 
 #include "model/codec.hh"
+#include "results/analyses/compare/changes.hh"
+#include "results/statistics/ranks.hh"
 #include "results/store/address.hh"
 #include "results/summary/clock.hh"
 #include "results/summary/processor.hh"
 
 namespace longhaul::results {
 namespace {
+
+constexpr double kLevel = 0.95;
 
 bool same_throughout(const std::vector<double>& first, const std::vector<double>& second) {
   if (first.empty() || second.empty()) return false;
@@ -35,10 +39,24 @@ std::set<std::string> distinct(const Summary& summary, Member member) {
   return values;
 }
 
+// Which network interface a cell's packets took, and how.
+std::string side_of(const CellSummary& cell) {
+  const auto& link = cell.rival.empty() ? cell.provider : cell.rival;
+  return link.empty() || link == "kernel" ? cell.transport : cell.transport + " over " + link;
+}
+
 std::string list(const std::set<std::string>& values) {
   std::string text;
   for (const auto& value : values) text += (text.empty() ? "" : ", ") + value;
   return text.empty() ? "unknown" : text;
+}
+
+// The releases of its nodes' kernels, as uname -r tells them.
+std::string kernels_of(const Summary& summary) {
+  std::set<std::string> releases;
+  for (const auto& kernel : distinct(summary, &NodeFacts::kernel)) releases.insert(kernel.substr(0, kernel.find(' ')));
+  if (summary.manifest.lab_kernel) releases = {*summary.manifest.lab_kernel};
+  return releases.empty() ? std::string{} : list(releases);
 }
 
 std::vector<std::string> warnings_of(const Summary& first, const Summary& second) {
@@ -67,12 +85,27 @@ std::vector<const MetricSummary*> compared_of(const CellSummary& cell) {
   return all;
 }
 
+// Each run has its own other: they were varied alike.
+bool are_pairs(const CellSummary& cell, const CellSummary& other, const MetricSummary& first,
+               const MetricSummary& second) {
+  const auto runs = cell.seeds.size();
+  return runs > 0 && cell.seeds == other.seeds && first.values.size() == runs && second.values.size() == runs;
+}
+
 // A metric of a cell in both campaigns.
 struct Both {
   const MetricSummary* first;
   const MetricSummary* second;
   bool noisy;  ///< the host's clock timed it: the same figure in every run is none that was measured
+  bool pairs;  ///< their runs, one by one, had the same seed
   bool same_throughout() const { return results::same_throughout(first->values, second->values); }
+  bool headline;
+  // Few pairs say nothing where as many runs, compared all with all, do.
+  bool paired(double level) const { return pairs && signed_rank_rank(first->values.size(), (1 - level) / 2) > 0; }
+  std::optional<Ratio> ratio(double level) const {
+    return paired(level) ? paired_ratio_interval(second->values, first->values, level)
+                         : ratio_interval(second->values, first->values, level);
+  }
   bool constant() const { return same_throughout() && (noisy || first->values.front() == 0); }
 };
 
@@ -81,11 +114,14 @@ FigureComparison compare_figure(const CellSummary& cell, const Both& both, doubl
   FigureComparison one{.cell_id = cell.cell_id,
                        .workload = cell.workload,
                        .parameters = cell.parameters,
+                       .side = side_of(cell),
                        .metric = both.first->name,
                        .unit = both.first->unit,
+                       .headline = both.headline,
                        .first = both.first->median,
                        .second = both.second->median,
-                       .ratio = ratio_interval(both.second->values, both.first->values),
+                       .ratio = both.ratio(kLevel),
+                       .paired = both.paired(kLevel),
                        .agrees = {},
                        .constant = both.constant()};
   // Without noise, the same figure in every run is no chance, however few the runs.
@@ -93,7 +129,7 @@ FigureComparison compare_figure(const CellSummary& cell, const Both& both, doubl
     one.agrees = true;
     return one;
   }
-  const auto joint = ratio_interval(both.second->values, both.first->values, level);
+  const auto joint = both.ratio(level);
   if (!joint || !joint->interval) return one;
   one.agrees = joint->interval->contains(1);
   by_chance += 1 - joint->interval->level;
@@ -112,10 +148,11 @@ void compare_cell(Comparison& result, const CellSummary& cell, const CellSummary
   const bool noisy = !cell.virtual_clock && !vocabulary.is_local(cell.workload);
   std::vector<Both> all;
   for (const auto* metric : compared_of(cell))
-    if (const auto* theirs = other.metric(metric->name)) all.push_back({metric, theirs, noisy});
+    if (const auto* theirs = other.metric(metric->name))
+      all.push_back({metric, theirs, noisy, are_pairs(cell, other, *metric, *theirs), metric == &cell.metrics.front()});
   const auto counts = [&](const Both& one) { return !one.constant() && !is_detail(cell, *one.first, vocabulary); };
   const auto family = std::count_if(all.begin(), all.end(), counts);
-  const auto level = 1 - 0.05 / static_cast<double>(std::max<std::ptrdiff_t>(family, 1));
+  const auto level = 1 - (1 - kLevel) / static_cast<double>(std::max<std::ptrdiff_t>(family, 1));
   int disagreeing = 0, undecided = 0;
   double by_chance = 0;
   for (const auto& both : all) {
@@ -126,6 +163,7 @@ void compare_cell(Comparison& result, const CellSummary& cell, const CellSummary
       disagreeing += figure.agrees == false ? 1 : 0;
       undecided += figure.agrees ? 0 : 1;
     }
+    result.paired += figure.paired ? 1 : 0;
     if (cell.virtual_clock) {
       ++result.exact;
       result.identical += both.first->values == both.second->values ? 1 : 0;
@@ -161,6 +199,7 @@ Comparison compare(const Summary& first, const Summary& second, const Vocabulary
   Comparison result;
   result.first = first.manifest.name;
   result.second = second.manifest.name;
+  result.kernels = {kernels_of(first), kernels_of(second)};
   result.warnings = warnings_of(first, second);
   std::map<std::string, const CellSummary*> others;
   for (const auto& cell : second.cells)
@@ -202,10 +241,12 @@ std::string to_text(const Comparison& comparison, const Vocabulary& vocabulary) 
                         shown(cell.second, cell.unit), cell.ratio ? fmt::format("{:.3f}", cell.ratio->value) : "",
                         bounded ? fmt::format("[{:.3f}, {:.3f}]", cell.ratio->interval->low, cell.ratio->interval->high)
                         : cell.agrees ? "same in every run"
-                                      : "too few runs",
+                        : cell.ratio  ? "too few runs"
+                                      : "no ratio to 0",
                         cell.agrees ? (*cell.agrees ? "agrees" : "DIFFERS") : "undecided", cell.metric,
                         spell(cell, vocabulary));
   }
+  text += to_text(changes(comparison));
   for (const auto& cell : comparison.only_first) text += fmt::format("only in the first:  {}\n", cell);
   for (const auto& cell : comparison.only_second) text += fmt::format("only in the second: {}\n", cell);
   const auto compared = comparison.agreeing + comparison.disagreeing + comparison.undecided;
@@ -215,6 +256,8 @@ std::string to_text(const Comparison& comparison, const Vocabulary& vocabulary) 
   if (comparison.constant > 0)
     text +=
         fmt::format("{} cells more say one thing in every run of both: they are not counted\n", comparison.constant);
+  if (comparison.paired > 0)
+    text += fmt::format("{} figures were compared in pairs: runs of the same seed\n", comparison.paired);
   if (comparison.exact > 0)
     text += fmt::format("{} of {} figures by the virtual clock are the same in every run, one by one\n",
                         comparison.identical, comparison.exact);
@@ -231,29 +274,45 @@ std::string to_json(const Comparison& comparison) {
   json::array figures;
   for (const auto& cell : comparison.figures) {
     json::object object{
-        {"cell", cell.cell_id},  {"workload", cell.workload}, {"parameters", codec::encode(cell.parameters)},
-        {"metric", cell.metric}, {"unit", cell.unit},         {"first", cell.first},
-        {"second", cell.second}};
+        {"cell", cell.cell_id}, {"workload", cell.workload}, {"parameters", codec::encode(cell.parameters)},
+        {"side", cell.side},    {"metric", cell.metric},     {"headline", cell.headline},
+        {"unit", cell.unit},    {"first", cell.first},       {"second", cell.second}};
     object["ratio"] = cell.ratio ? json::value(cell.ratio->value) : json::value(nullptr);
     const bool bounded = cell.ratio && cell.ratio->interval;
     object["ci_low"] = bounded ? json::value(cell.ratio->interval->low) : json::value(nullptr);
     object["ci_high"] = bounded ? json::value(cell.ratio->interval->high) : json::value(nullptr);
     object["agrees"] = cell.agrees ? json::value(*cell.agrees) : json::value(nullptr);
     object["constant"] = cell.constant;
+    object["paired"] = cell.paired;
     figures.emplace_back(std::move(object));
   }
+  json::array kinds;
+  for (const auto& change : changes(comparison))
+    kinds.push_back(json::object{{"workload", change.workload},
+                                 {"side", change.side},
+                                 {"metric", change.metric},
+                                 {"cells", change.cells},
+                                 {"more", change.more},
+                                 {"less", change.less},
+                                 {"undecided", change.undecided},
+                                 {"median", change.median},
+                                 {"low", change.low},
+                                 {"high", change.high}});
   return json::serialize(json::object{{"first", comparison.first},
                                       {"second", comparison.second},
+                                      {"kernels", {comparison.kernels.first, comparison.kernels.second}},
                                       {"agreeing", comparison.agreeing},
                                       {"disagreeing", comparison.disagreeing},
                                       {"undecided", comparison.undecided},
                                       {"constant", comparison.constant},
+                                      {"paired", comparison.paired},
                                       {"exact", comparison.exact},
                                       {"identical", comparison.identical},
                                       {"expected_by_chance", comparison.expected_by_chance},
                                       {"warnings", strings(comparison.warnings)},
                                       {"only_first", strings(comparison.only_first)},
                                       {"only_second", strings(comparison.only_second)},
+                                      {"changes", std::move(kinds)},
                                       {"figures", std::move(figures)}});
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/result.hh"
@@ -16,11 +17,14 @@ struct FigureComparison {
   std::string cell_id;
   std::string workload;
   Parameters parameters;
+  std::string side;  ///< what it ran on: "rdma over rxe", "tcp over rxe", "tcp"
   std::string metric;
   std::string unit;
-  double first = 0;  ///< medians, base unit
+  bool headline = false;  ///< its workload's first metric
+  double first = 0;       ///< medians, base unit
   double second = 0;
   std::optional<Ratio> ratio;  ///< second / first
+  bool paired = false;         ///< from pairs of runs that share their seed (virtual clock)
   /// Its interval contains 1, taken so wide that those of all the cell's figures hold at once in 95 %; or both say the
   /// same run by run (virtual clock), or in all runs. Empty: too few runs to say.
   std::optional<bool> agrees;
@@ -30,6 +34,7 @@ struct FigureComparison {
 struct Comparison {
   std::string first;  ///< directory and campaign name
   std::string second;
+  std::pair<std::string, std::string> kernels;  ///< releases, several with ", "; empty: unknown
   std::vector<FigureComparison> figures;
   std::vector<std::string> only_first;  ///< cells (spelt) that the other has not, or has without a usable run
   std::vector<std::string> only_second;
@@ -40,6 +45,7 @@ struct Comparison {
   int constant = 0;     ///< there is no such figure: not among those compared
   /// Of the disagreeing ones, what chance alone gives on average: at most 5 % of the decided.
   double expected_by_chance = 0;
+  int paired = 0;                     ///< figures whose runs were compared in pairs
   int exact = 0;                      ///< figures that were measured by a virtual clock, processor time among them
   int identical = 0;                  ///< and of these the ones whose runs give the same one by one
   std::vector<std::string> warnings;  ///< what makes the two hard to compare: other kernel, other device, emulation ...
