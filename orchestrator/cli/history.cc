@@ -3,7 +3,7 @@
 
 #include "common/printable.hh"
 #include "orchestrator/cli/commands.hh"
-#include "results/analyses/history/history.hh"
+#include "results/report/history_page.hh"
 #include "results/store/postgres/backend.hh"
 
 namespace longhaul::orchestrator {
@@ -13,6 +13,7 @@ struct Options {
   std::string workload;
   std::vector<std::string> sources;
   std::string metric;
+  std::string out;
   std::size_t last = 20;
   bool as_json = false;
 };
@@ -73,10 +74,11 @@ void add_history(CLI::App& app, int& exit_code) {
   command->add_option("--last", options->last, "so many campaigns of a database")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
+  command->add_option("--out", options->out, "writes history.html and history.json there, too")->type_name("DIR");
   command->add_flag("--json", options->as_json, "print one JSON document");
   command->footer(
       "Each line is a campaign, in the order of time; the ratio is to the line above it, with its 95 % interval.\n"
-      "Examples:\n  longhaul history latency postgresql://db.example.org/lab\n"
+      "Examples:\n  longhaul history latency postgresql://db.example.org/lab --out out/history\n"
       "  longhaul history transfer out/monday out/tuesday --metric transfer_time");
   command->callback([options, &exit_code] {
     const auto vocabulary = results_vocabulary();
@@ -85,8 +87,19 @@ void add_history(CLI::App& app, int& exit_code) {
       exit_code = report_error(made.error(), options->as_json);
       return;
     }
+    std::vector<std::filesystem::path> files;
+    if (!options->out.empty()) {
+      auto written = results::write_history(options->out, *made, vocabulary);
+      if (!written) {
+        exit_code = report_error(written.error(), options->as_json);
+        return;
+      }
+      files = std::move(*written);
+    }
     fmt::print("{}", options->as_json ? results::to_json(*made) + "\n"
                                       : printable_document(results::to_text(*made, vocabulary)));
+    if (!options->as_json)
+      for (const auto& file : files) fmt::print("{}\n", file.string());
   });
 }
 

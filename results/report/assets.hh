@@ -16,6 +16,8 @@ std::string_view scale_js();
 std::string_view small_js();
 std::string_view comparison_html();
 std::string_view comparison_js();
+std::string_view history_html();
+std::string_view history_js();
 std::string_view simulation_html();
 std::string_view simulation_js();
 

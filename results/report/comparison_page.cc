@@ -4,10 +4,10 @@
 #include <boost/json.hpp>
 #include <cmath>
 
-#include "common/replace_file.hh"
 #include "results/analyses/compare/changes.hh"
 #include "results/analyses/markup.hh"
 #include "results/report/assets.hh"
+#include "results/report/small_page.hh"
 #include "results/report/template.hh"
 
 namespace longhaul::results {
@@ -66,27 +66,21 @@ std::string comparison_page(const Comparison& comparison, const Vocabulary& voca
     one["text"] = vocabulary.listed(figure.workload, figure.parameters);
     one["delay"] = integer_of(figure.parameters, "delay");
   }
-  return standalone(
+  return small_page(
       {.title = "compare",
        .body = fill(assets::comparison_html(), {{"{{question}}", inside_html(question_of(comparison))},
                                                 {"{{answer}}", inside_html(answer_of(comparison, vocabulary))},
                                                 {"{{first}}", inside_html(comparison.first)},
                                                 {"{{second}}", inside_html(comparison.second)}}),
        .data = json::serialize(document),
-       .scripts =
-           std::string{assets::scale_js()} + std::string{assets::small_js()} + std::string{assets::comparison_js()}});
+       .scripts = std::string{assets::comparison_js()}});
 }
 
 Result<std::vector<std::filesystem::path>> write_comparison(const std::filesystem::path& directory,
                                                             const Comparison& comparison,
                                                             const Vocabulary& vocabulary) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) return refuse("{}: {}", directory.string(), error.message());
-  std::vector<std::filesystem::path> files{directory / "compare.html", directory / "compare.json"};
-  if (auto ok = replace_file(files[0], comparison_page(comparison, vocabulary)); !ok) return tl::unexpected(ok.error());
-  if (auto ok = replace_file(files[1], to_json(comparison) + '\n'); !ok) return tl::unexpected(ok.error());
-  return files;
+  return write_page(directory, "compare",
+                    {.page = comparison_page(comparison, vocabulary), .document = to_json(comparison)});
 }
 
 }  // namespace longhaul::results

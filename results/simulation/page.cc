@@ -2,7 +2,7 @@
 
 #include "common/replace_file.hh"
 #include "results/report/assets.hh"
-#include "results/report/template.hh"
+#include "results/report/small_page.hh"
 #include "results/simulation/document.hh"
 
 namespace longhaul::results {
@@ -10,11 +10,10 @@ namespace {
 
 // The page draws what is there.
 std::string page_of(const boost::json::value& document) {
-  return standalone({.title = "registration caches",
+  return small_page({.title = "registration caches",
                      .body = std::string{assets::simulation_html()},
                      .data = boost::json::serialize(document),
-                     .scripts = std::string{assets::scale_js()} + std::string{assets::small_js()} +
-                                std::string{assets::simulation_js()}});
+                     .scripts = std::string{assets::simulation_js()}});
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "degen/impairment/spec.hh"
 #include "model/cell.hh"
 #include "results/report/comparison_page.hh"
+#include "results/report/history_page.hh"
 #include "results/report/report.hh"
 #include "results/simulation/page.hh"
 #include "tests/results/stranger.hh"
@@ -153,6 +154,15 @@ class PageInBrowser : public testing::Test {
     opening["stranger's simulation"] = probed(*simulation_page(simulation_of_stranger()));
     opening["stranger's comparison"] =
         probed(comparison_of_stranger([](const std::string& word) { return word + stranger::kMarkup; }));
+    opening["stranger's history"] = probed(history_of_stranger(
+        [](const std::string& word) { return word == "latency" ? word : word + stranger::kMarkup; }));
+    opening["history"] = std::async(std::launch::async, [] {
+      auto later = summarised(synthetic::campaign({.seed = 2, .noise = 0.01, .slower = 1.2}));
+      later.manifest.started += 86'400'000'000'000;
+      const auto made = history({{"monday", summarised(synthetic::campaign({.noise = 0.01}))}, {"tuesday", later}},
+                                "latency", "", synthetic::vocabulary());
+      return open(history_page(made, synthetic::vocabulary()), "light");
+    });
     opening["comparison"] = std::async(std::launch::async, [] {
       const auto slower = synthetic::campaign({.seed = 2, .noise = 0.01, .slower = 1.2});
       return open(comparison_page(compare(summarised(synthetic::campaign({.noise = 0.01})), summarised(slower),
@@ -204,6 +214,13 @@ class PageInBrowser : public testing::Test {
     const auto summary = *summarise(campaign.manifest, campaign.runs, campaign.facts, words);
     return comparison_page(compare(summary, summary, words), words);
   }
+  static std::string history_of_stranger(const stranger::Change& change) {
+    const auto words = stranger::vocabulary(change);
+    const auto campaign = stranger::campaign(change);
+    const auto summary = *summarise(campaign.manifest, campaign.runs, campaign.facts, words);
+    return history_page(history({{change("one"), summary}, {change("two"), summary}}, change("latency"), "", words),
+                        words);
+  }
   // Its words, and a number that is none.
   static std::string simulation_of_stranger() {
     std::string document = kSimulation;
@@ -244,10 +261,19 @@ TEST_F(PageInBrowser, DrawsAComparison) {
   EXPECT_THAT(browsed.dom, HasSubstr("second against first"));
 }
 
+TEST_F(PageInBrowser, DrawsAHistory) {
+  const auto& browsed = pages().at("history");
+  EXPECT_EQ(browsed.console, "");
+  EXPECT_THAT(browsed.dom, HasSubstr("How did latency move?"));
+  EXPECT_THAT(browsed.dom, HasSubstr("32 cells over 2 campaigns"));
+  EXPECT_THAT(browsed.dom, HasSubstr("campaign, in the order of time"));
+  EXPECT_THAT(browsed.dom, HasSubstr("tuesday"));
+}
+
 // Whatever a stranger's store holds is text, in every corner of the page.
 TEST_F(PageInBrowser, MakesNoMarkupOfAStrangersStrings) {
-  for (const std::string name :
-       {"stranger", "stranger's words", "stranger's names", "stranger's simulation", "stranger's comparison"}) {
+  for (const std::string name : {"stranger", "stranger's words", "stranger's names", "stranger's simulation",
+                                 "stranger's comparison", "stranger's history"}) {
     const auto& browsed = pages().at(name);
     EXPECT_EQ(browsed.console, "") << name;
     EXPECT_THAT(browsed.dom, HasSubstr("data-strangers=\"0\"")) << name;

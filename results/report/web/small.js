@@ -1,4 +1,4 @@
-// What pages that draw one document share: simulate.html, compare.html.
+// What pages that draw one document share: simulate.html, compare.html, history.html.
 
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const data = JSON.parse(document.getElementById('data').textContent);
