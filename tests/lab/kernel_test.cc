@@ -2,10 +2,11 @@
 #include "lab/kernel.hh"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "common/scratch_folder.hh"
 
 namespace longhaul::lab {
 namespace {
@@ -21,7 +22,6 @@ class KernelTest : public testing::Test {
     std::ofstream{folder_ / "lib/modules/6.13.0-mine/modules.dep"};
     std::ofstream{folder_ / "bzImage"} << "kernel";
   }
-  void TearDown() override { fs::remove_all(folder_); }
   static std::string refusal(const KernelChoice& choice) {
     const auto settled = settle_kernel(choice);
     EXPECT_FALSE(settled);
@@ -29,7 +29,8 @@ class KernelTest : public testing::Test {
     EXPECT_EQ(settled.error().exit_code, ExitCode::usage);
     return settled.error().message;
   }
-  fs::path folder_ = fs::temp_directory_path() / ("longhaul-kernel-" + std::to_string(::getpid()));
+  const ScratchFolder scratch_{"longhaul-kernel"};
+  const fs::path folder_ = scratch_.path();
 };
 
 TEST_F(KernelTest, TakesDebiansByNameAndOnesOwnByItsFile) {

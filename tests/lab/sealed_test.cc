@@ -107,7 +107,7 @@ TEST_F(Sealed, KilledAndResumedGivesTheSameBytes) {
   const std::vector<std::string> command{"run", campaign(), "--lab", "--clock", "virtual", "--out", out};
   auto process = start_longhaul(command, path("log"));
   const auto await_runs = [&](std::size_t wanted) {
-    holds_within(60s, [&] { return runs(out).size() >= wanted || !alive(process.pid()); });
+    holds_within(300s, [&] { return runs(out).size() >= wanted || !alive(process.pid()); });
     ASSERT_GE(runs(out).size(), wanted) << read_file(path("log"));
   };
   // First a copy, then the machine that is copied, and all copies with it: their runs are made again. Then all of it.
@@ -190,7 +190,7 @@ TEST_F(Sealed, InPostgreSqlTheSameBytes) {
   auto process = start_longhaul(first, path("stored.log"));
   const auto kept = [&] { return runs(url + "#sealed").size(); };
   const auto await_runs = [&](std::size_t wanted) {
-    holds_within(60s, [&] { return kept() >= wanted || !alive(process.pid()); });
+    holds_within(300s, [&] { return kept() >= wanted || !alive(process.pid()); });
     ASSERT_GE(kept(), wanted) << read_file(path("stored.log"));
   };
   await_runs(1);

@@ -12,7 +12,6 @@ const colourOf = side => colours[sides.indexOf(side) % colours.length];
 const ratio3 = value => value === null || value === undefined ? BLANK : value.toFixed(value >= 10 ? 1 : 3);
 const interval = one => one.ci_low === null ? 'too few runs' : `[${ratio3(one.ci_low)}, ${ratio3(one.ci_high)}]`;
 const verdict = one => one.agrees === null ? 'undecided' : one.agrees ? 'agrees' : one.ratio > 1 ? 'more' : 'less';
-const signed = (value, decimals) => `${value > 0 ? '+' : ''}${(100 * value).toFixed(decimals)} %`;
 
 // Cells of one delay and side stand side by side, in the order of the table.
 function drawRatios() {
@@ -33,11 +32,7 @@ function drawRatios() {
   const span = valueAxis(bounds, false, {include: 0, free: true});
   const step = niceStep(span.max - span.min, 6);
   const decimals = Math.max(0, Math.ceil(-Math.log10(100 * step)));
-  const bar = side => ({type: 'custom', silent: true, z: 1, data: cells.filter(one => one.side === side && one.ci_low !== null).map(one => [x(one), one.ci_low - 1, one.ci_high - 1]),
-    renderItem: (params, api) => {
-      const [left, low] = api.coord([api.value(0), api.value(1)]), [, high] = api.coord([api.value(0), api.value(2)]);
-      return {type: 'line', shape: {x1: left, y1: low, x2: left, y2: high}, style: {stroke: colourOf(side), lineWidth: 1.6, opacity: 0.7}};
-    }});
+  const bars = side => intervals(colourOf(side), cells.filter(one => one.side === side && one.ci_low !== null).map(one => [x(one), one.ci_low - 1, one.ci_high - 1]));
   draw('ratios', {
     tooltip: {trigger: 'item', formatter: one => tipTable(one.data.figure.text || state.workload, [
       [one.color, one.data.figure.side, ''], ['', 'first', inUnit(one.data.figure.first, one.data.figure.unit)], ['', 'second', inUnit(one.data.figure.second, one.data.figure.unit)],
@@ -45,7 +40,7 @@ function drawRatios() {
     xAxis: axis({type: 'value', min: -0.5, max: delays.length - 0.5, interval: 0.5, name: 'delay each way', nameGap: 28, splitLine: {show: false}, axisLine: {show: false},
       axisLabel: labels(value => Number.isInteger(value) && delays[value] !== undefined ? roundTime(delays[value]) : '')}),
     yAxis: axis({type: 'value', min: step * Math.floor(span.min / step), max: step * Math.ceil(span.max / step), interval: step, name: 'second against first', nameGap: 46, axisLine: {show: false}, axisLabel: labels(value => signed(value, decimals))}),
-    series: here.flatMap(side => [bar(side), {name: side, type: 'scatter', symbolSize: 8, z: 2, itemStyle: {color: colourOf(side)},
+    series: here.flatMap(side => [bars(side), {name: side, type: 'scatter', symbolSize: 8, z: 2, itemStyle: {color: colourOf(side)},
       data: cells.filter(one => one.side === side).map(one => ({value: [x(one), one.ratio - 1], figure: one})),
       markLine: side === here[0] ? {silent: true, symbol: 'none', label: {show: false}, lineStyle: {color: css('--soft-ink'), type: 'solid', width: 1}, data: [{yAxis: 0}]} : undefined}])});
   element('legend').innerHTML = here.map(side => `<span>${swatch(colourOf(side))} ${escaped(side)}</span>`).join('');

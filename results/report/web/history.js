@@ -4,7 +4,6 @@
 const campaigns = [...new Map(data.cells.flatMap(cell => cell.points).map(point => [`${point.started} ${point.campaign}`, point])).entries()]
   .sort((a, b) => a[1].started - b[1].started).map(([key, point]) => ({key, point}));
 const placeOf = point => campaigns.findIndex(one => one.key === `${point.started} ${point.campaign}`);
-const signed = value => `${value > 0 ? '+' : ''}${(100 * value).toFixed(1)} %`;
 const verdict = point => point.agrees === null ? '' : point.agrees ? 'agrees' : 'DIFFERS';
 const named = cell => cell.text || data.workload;
 
@@ -14,11 +13,7 @@ function drawMoves() {
     if (!(base > 0)) return [];
     const share = value => value / base - 1;
     return [
-      {type: 'custom', silent: true, z: 1, data: cell.points.filter(point => point.ci_low !== null).map(point => [placeOf(point), share(point.ci_low), share(point.ci_high)]),
-        renderItem: (params, api) => {
-          const [x, low] = api.coord([api.value(0), api.value(1)]), [, high] = api.coord([api.value(0), api.value(2)]);
-          return {type: 'line', shape: {x1: x, y1: low, x2: x, y2: high}, style: {stroke: colour, lineWidth: 1.6, opacity: 0.6}};
-        }},
+      intervals(colour, cell.points.filter(point => point.ci_low !== null).map(point => [placeOf(point), share(point.ci_low), share(point.ci_high)])),
       {name: named(cell), type: 'line', z: 2, symbol: 'circle', symbolSize: 8, lineStyle: {color: colour, width: 2}, itemStyle: {color: colour},
         data: cell.points.map(point => ({value: [placeOf(point), share(point.median)], cell, point,
           itemStyle: point.agrees === false ? {color: css('--page'), borderColor: colour, borderWidth: 2} : {color: colour}}))}];
@@ -27,7 +22,7 @@ function drawMoves() {
     tooltip: {trigger: 'item', formatter: one => tipTable(named(one.data.cell), [[one.color, one.data.point.campaign, inUnit(one.data.point.median, one.data.cell.unit)],
       ['', 'against its first', signed(one.data.value[1])], ['', 'against the one before', one.data.point.ratio === null ? BLANK : `${one.data.point.ratio.toFixed(3)} ${verdict(one.data.point)}`]])},
     xAxis: axis({type: 'category', data: campaigns.map(one => one.point.campaign), name: 'campaign, in the order of time', nameGap: 28}),
-    yAxis: axis({type: 'value', name: 'against its first', nameGap: 46, axisLabel: labels(signed)})});
+    yAxis: axis({type: 'value', name: 'against its first', nameGap: 46, axisLabel: labels(value => signed(value))})});
 }
 
 function changedTable() {

@@ -24,6 +24,14 @@ function draw(id, option) {
     tooltip: {confine: true, backgroundColor: css('--page'), borderColor: css('--line'), textStyle: {color: css('--ink'), fontSize: 13}, ...option.tooltip}}, true);
 }
 
+const signed = (value, decimals = 1) => `${value > 0 ? '+' : ''}${(100 * value).toFixed(decimals)} %`;
+
+// Vertical bars behind points: each of `bars` is [x, low, high].
+const intervals = (colour, bars) => ({type: 'custom', silent: true, z: 1, data: bars, renderItem: (params, api) => {
+  const [x, low] = api.coord([api.value(0), api.value(1)]), [, high] = api.coord([api.value(0), api.value(2)]);
+  return {type: 'line', shape: {x1: x, y1: low, x2: x, y2: high}, style: {stroke: colour, lineWidth: 1.6, opacity: 0.65}};
+}});
+
 const buttons = (name, label, choices, chosen) => `<span class="segment">${label}<span class="buttons">${choices.map(([value, text]) =>
   `<button type="button" data-name="${name}" data-value="${escaped(value)}" aria-pressed="${String(value) === String(chosen)}">${escaped(text)}</button>`).join('')}</span></span>`;
 
