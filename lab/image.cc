@@ -102,9 +102,11 @@ std::string cache_directory() {
 }
 
 Result<Image> build_image(const std::vector<std::string>& programs, const KernelChoice& kernel) {
+  const auto settled = settle_kernel(kernel);
+  if (!settled) return tl::unexpected(settled.error());
   std::vector<std::string> arguments;
-  if (!kernel.kernel.empty()) arguments.insert(arguments.end(), {"--kernel", kernel.kernel});
-  if (!kernel.modules.empty()) arguments.insert(arguments.end(), {"--modules", kernel.modules});
+  if (!settled->kernel.empty()) arguments.insert(arguments.end(), {"--kernel", settled->kernel});
+  if (!settled->modules.empty()) arguments.insert(arguments.end(), {"--modules", settled->modules});
   arguments.insert(arguments.end(), programs.begin(), programs.end());
   return run_builder("image/build", arguments);
 }

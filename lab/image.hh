@@ -21,6 +21,7 @@ struct Image {
 std::string cache_directory();
 
 /// Builds what is not cached; `programs` are files. The builder's progress goes to stderr.
+/// Refuses a kernel as settle_kernel() does.
 Result<Image> build_image(const std::vector<std::string>& programs, const KernelChoice& kernel = {});
 
 /// The image of whole Debian systems; the same otherwise.

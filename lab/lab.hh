@@ -22,7 +22,7 @@ struct UpOptions {
   Topology topology = Topology::automatic;
   unsigned clients = 1;  ///< client, client2, client3 ...
   unsigned mtu = 1500;   ///< of the measured interfaces
-  KernelChoice kernel;   ///< settled (lab/kernel.hh); whole systems have this machine's
+  KernelChoice kernel;   ///< whole systems have this machine's
   /// Programs put into the guests' /usr/bin: longhaul-agent, longhaul-bench and degen are looked for here; one that is
   /// missing is left out with a warning. Empty: the folder of the running executable.
   std::string program_dir;

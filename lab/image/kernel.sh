@@ -3,7 +3,7 @@
 #                   that apt knows) or release (6.12.107+deb12-amd64). With a slash: a file, bzImage or ELF
 #   wanted_modules  for a file: its modules, the folder lib/modules/RELEASE that `make modules_install` writes, with its
 #                   link `build` (siw and longhaul_reg are built against what it names)
-# and sets
+# (lab/kernel.cc has checked both) and sets
 #   kernel          a folder with vmlinux (uncompressed, booted directly by PVH: unpacking xz under emulation takes longer
 #                   than the rest of the boot), bzImage (for machines that cannot) and modules, siw among them
 #   release         as uname -r tells it
@@ -86,10 +86,6 @@ prepare_headers() {
 }
 
 choose_own() {
-    [ -f "$wanted_kernel" ] || die "no kernel $wanted_kernel"
-    [ -n "$wanted_modules" ] || die "--kernel $wanted_kernel: where are its modules? Give --modules, the folder lib/modules/RELEASE that make modules_install wrote"
-    wanted_modules=${wanted_modules%/}
-    [ -f "$wanted_modules/modules.dep" ] || die "--modules $wanted_modules: no modules.dep in it; give the folder lib/modules/RELEASE that make modules_install wrote"
     headers=$wanted_modules/build
     [ -f "$headers/Makefile" ] || die "--modules $wanted_modules: its link build names no build tree, and siw and longhaul_reg are built against it; keep the tree"
     release=$(basename "$(readlink -f "$wanted_modules")")
@@ -177,7 +173,6 @@ case $wanted_kernel in
         get=get_own
         ;;
     *)
-        [ -z "$wanted_modules" ] || die "--modules belongs to a kernel of your own: --kernel FILE"
         choose_debian
         get=get_debian
         ;;

@@ -28,12 +28,10 @@ struct Options {
 int up(const Options& options) {
   const auto topology = lab::parse_topology(options.systems ? "systems" : options.topology);
   if (!topology) return report_error(topology.error(), options.as_json);
-  auto kernel = lab::settle_kernel(options.kernel);
-  if (!kernel) return report_error(kernel.error(), options.as_json);
   watch_interrupts();
   lab::UpOptions asked;
   asked.name = options.name;
-  asked.kernel = std::move(*kernel);
+  asked.kernel = options.kernel;
   asked.topology = *topology;
   asked.clients = options.nodes - 2;
   asked.mtu = options.mtu;

@@ -37,9 +37,6 @@ int shard(RunOptions options, const std::string& share) {
   auto plan = read_plan(options.campaign);
   if (!plan) return report_error(plan.error(), options.as_json);
   set_clock(plan->cells, kVirtualClock);
-  auto kernel = lab::settle_kernel(options.kernel);
-  if (!kernel) return report_error(kernel.error(), options.as_json);
-  options.kernel = std::move(*kernel);
   watch_interrupts();
   const auto sink = options.as_json ? make_json_sink(stdout) : make_text_sink(stderr, ::isatty(STDERR_FILENO) != 0);
   // One that was begun is gone on with: a job may be started twice.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 namespace longhaul::registration {
 namespace {
@@ -28,49 +27,6 @@ void each_block(Pages pages, unsigned shift, const Act& act) {
 
 }  // namespace
 
-const AddressIndex::Block* AddressIndex::block(std::uint64_t number) const {
-  for (auto at = home(number);; at = next(at)) {
-    if (blocks_[at].number == number) return &blocks_[at];
-    if (blocks_[at].number == kNoBlock) return nullptr;
-  }
-}
-
-AddressIndex::Block& AddressIndex::make(std::uint64_t number) {
-  auto at = home(number);
-  while (blocks_[at].number != number && blocks_[at].number != kNoBlock) at = next(at);
-  if (blocks_[at].number == number) return blocks_[at];
-  if (2 * (used_ + 1) > blocks_.size()) {
-    grow();
-    return make(number);
-  }
-  ++used_;
-  blocks_[at] = {.number = number};
-  return blocks_[at];
-}
-
-void AddressIndex::grow() {
-  auto old = std::exchange(blocks_, std::vector<Block>(2 * blocks_.size()));
-  --shift_;
-  for (const auto& one : old) {
-    if (one.number == kNoBlock) continue;
-    auto at = home(one.number);
-    while (blocks_[at].number != kNoBlock) at = next(at);
-    blocks_[at] = one;
-  }
-}
-
-// Knuth 6.4, algorithm R.
-void AddressIndex::drop(std::size_t hole) {
-  --used_;
-  for (auto at = next(hole); blocks_[at].number != kNoBlock; at = next(at)) {
-    const auto away = (at - home(blocks_[at].number)) & (blocks_.size() - 1);
-    if (away < ((at - hole) & (blocks_.size() - 1))) continue;
-    blocks_[hole] = blocks_[at];
-    hole = at;
-  }
-  blocks_[hole] = {};
-}
-
 void AddressIndex::insert(RegionId id) {
   const auto& region = regions_[id];
   ++size_;
@@ -79,9 +35,11 @@ void AddressIndex::insert(RegionId id) {
     large_.emplace(region.first, id);
     return;
   }
-  each_block({region.first, region.count}, kShift,
-             [this](std::uint64_t number, std::uint64_t mask) { make(number).taken |= mask; });
-  make(region.first >> kShift).begins |= std::uint64_t{1} << (region.first & (kBits - 1));
+  each_block({region.first, region.count}, kShift, [this](std::uint64_t number, std::uint64_t mask) {
+    auto& one = blocks_.find(number);
+    (one.number == number ? one : blocks_.insert({.number = number, .taken = 0, .begins = 0})).taken |= mask;
+  });
+  blocks_.find(region.first >> kShift).begins |= std::uint64_t{1} << (region.first & (kBits - 1));
 }
 
 void AddressIndex::erase(RegionId id) {
@@ -93,40 +51,37 @@ void AddressIndex::erase(RegionId id) {
     return;
   }
   each_block({region.first, region.count}, kShift, [&](std::uint64_t number, std::uint64_t mask) {
-    auto& one = make(number);
+    auto& one = blocks_.find(number);
     one.taken &= ~mask;
     if (number == region.first >> kShift) one.begins &= ~(std::uint64_t{1} << (region.first & (kBits - 1)));
-    if (one.taken == 0) drop(static_cast<std::size_t>(&one - blocks_.data()));
+    if (one.taken == 0) blocks_.erase(number);
   });
 }
 
 // Where the small region begins that has this page.
 std::uint64_t AddressIndex::begin_of(std::uint64_t page) const {
   auto number = page >> kShift;
-  auto before = block(number)->begins & bits(0, static_cast<unsigned>(page & (kBits - 1)) + 1);
-  while (before == 0) before = block(--number)->begins;
+  auto before = blocks_.find(number).begins & bits(0, static_cast<unsigned>(page & (kBits - 1)) + 1);
+  while (before == 0) before = blocks_.find(--number).begins;
   return (number << kShift) + (kBits - 1 - static_cast<unsigned>(std::countl_zero(before)));
 }
 
 void AddressIndex::small_touching(Pages asked, std::vector<RegionId>& found) const {
   bool first = true;
   each_block(asked, kShift, [&](std::uint64_t number, std::uint64_t mask) {
-    const auto* one = block(number);
-    if (one != nullptr) {
-      if (first && (one->taken & mask & (~mask + 1)) != 0) found.push_back(by_first_page_.find(begin_of(asked.first)));
-      auto begins = one->begins & mask;
-      // What the first page has is found already.
-      if (first) begins &= ~(mask & (~mask + 1));
-      for (; begins != 0; begins &= begins - 1)
-        found.push_back(by_first_page_.find((number << kShift) + static_cast<unsigned>(std::countr_zero(begins))));
-    }
+    const auto& one = blocks_.find(number);  // an empty one has no bits
+    const auto first_page = first ? mask & (~mask + 1) : 0;
     first = false;
+    if ((one.taken & first_page) != 0) found.push_back(by_first_page_.find(begin_of(asked.first)));
+    // What the first page has is found already.
+    for (auto begins = one.begins & mask & ~first_page; begins != 0; begins &= begins - 1)
+      found.push_back(by_first_page_.find((number << kShift) + static_cast<unsigned>(std::countr_zero(begins))));
   });
 }
 
 // The same for a range of more blocks than the table has: all of an address space, say.
 void AddressIndex::small_within(Pages asked, std::vector<RegionId>& found) const {
-  for (const auto& one : blocks_)
+  for (const auto& one : blocks_.slots())
     for (auto begins = one.begins; begins != 0; begins &= begins - 1) {
       const auto id = by_first_page_.find((one.number << kShift) + static_cast<unsigned>(std::countr_zero(begins)));
       const auto& region = regions_[id];
@@ -136,7 +91,7 @@ void AddressIndex::small_within(Pages asked, std::vector<RegionId>& found) const
 
 void AddressIndex::touching(Pages asked, std::vector<RegionId>& found) const {
   const auto before = static_cast<std::ptrdiff_t>(found.size());
-  const bool wide = asked.count >> kShift > blocks_.size();
+  const bool wide = asked.count >> kShift > blocks_.slots().size();
   if (wide)
     small_within(asked, found);
   else

@@ -18,7 +18,7 @@ namespace longhaul::registration {
 class AddressIndex {
  public:
   explicit AddressIndex(const std::vector<Regions::Region>& regions)
-      : regions_(regions), by_first_page_(regions), blocks_(kLeast) {}
+      : regions_(regions), by_first_page_(regions), blocks_({}, kSpare) {}
 
   /// The region that begins there; kNoRegion: none does.
   RegionId find(std::uint64_t first) const { return by_first_page_.find(first); }
@@ -34,34 +34,28 @@ class AddressIndex {
   std::size_t size() const { return size_; }
 
  private:
-  static constexpr std::size_t kLeast = 64;           // a power of two
+  static constexpr std::size_t kSpare = 2;
   static constexpr unsigned kShift = 6;               // pages of a block: 2^kShift
   static constexpr std::uint64_t kLargest = 64 << 6;  // pages of a region that is kept in blocks (16 MiB)
-  static constexpr std::uint64_t kNoBlock = ~std::uint64_t{0};
 
   struct Block {
-    std::uint64_t number = kNoBlock;
-    std::uint64_t taken = 0;   // a bit a page
-    std::uint64_t begins = 0;  // where regions begin
+    std::uint64_t number;
+    std::uint64_t taken;   // a bit a page
+    std::uint64_t begins;  // where regions begin
+  };
+  struct Numbers {
+    static constexpr Block kEmpty{.number = ~std::uint64_t{0}, .taken = 0, .begins = 0};
+    bool empty(const Block& block) const { return block.number == kEmpty.number; }
+    std::uint64_t key(const Block& block) const { return block.number; }
   };
 
-  const Block* block(std::uint64_t number) const;
-  Block& make(std::uint64_t number);
-  void drop(std::size_t at);
-  void grow();
-  std::size_t home(std::uint64_t number) const {
-    return static_cast<std::size_t>(number * 0x9e3779b97f4a7c15 >> shift_);
-  }
-  std::size_t next(std::size_t at) const { return (at + 1) & (blocks_.size() - 1); }
   std::uint64_t begin_of(std::uint64_t page) const;
   void small_touching(Pages asked, std::vector<RegionId>& found) const;
   void small_within(Pages asked, std::vector<RegionId>& found) const;
 
   const std::vector<Regions::Region>& regions_;
   FirstPages by_first_page_;
-  std::vector<Block> blocks_;  // open addressing with linear probing, at most half full; no marks
-  unsigned shift_ = 64 - std::countr_zero(kLeast);
-  std::size_t used_ = 0;
+  ProbingTable<Block, Numbers> blocks_;
   absl::btree_map<std::uint64_t, RegionId> large_;  // by first page
   std::size_t size_ = 0;
 };

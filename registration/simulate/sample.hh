@@ -23,7 +23,6 @@ class Sampler {
   /// anyhow; then what is taken or not is 1 MiB of memory, else what is asked for itself.
   Sampler(double rate, bool by_address);
   std::size_t samples() const { return samples_; }
-  double rate() const { return rate_; }
   /// 0 .. samples() - 1; none: no sample has it.
   std::optional<std::size_t> sample_of(Pages asked) const;
   /// A sample's part of it.
