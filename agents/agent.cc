@@ -1,13 +1,13 @@
 #include "agents/agent.hh"
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <map>
 
 #include "agents/broken.hh"
+#include "agents/protocol/tuple.hh"
 #include "common/address.hh"
 #include "common/error.hh"
 #include "common/log.hh"
@@ -16,11 +16,7 @@ namespace longhaul::agents {
 
 namespace asio = boost::asio;
 
-namespace {
-
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
-
-}  // namespace
+namespace {}  // namespace
 
 Result<std::unique_ptr<Agent>> Agent::open(asio::io_context& context, AgentOptions options,
                                            const std::vector<WorkloadSpec>& catalog) {

@@ -1,11 +1,11 @@
 #include "agents/degen_link.hh"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include "agents/protocol/tuple.hh"
 #include "common/log.hh"
 
 namespace longhaul::agents {
@@ -14,7 +14,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::seconds kAnswer{15};  ///< degen answers within milliseconds; more on an emulated processor
 
 }  // namespace

@@ -3,12 +3,12 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "agents/protocol/tuple.hh"
 #include "common/error.hh"
 #include "observe/probe.hh"
 
@@ -18,7 +18,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 using Clock = asio::steady_timer::clock_type;
 
 /// Takes the echoes as they come, while the coroutine below sleeps between two probes.

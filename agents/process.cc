@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -13,6 +12,7 @@
 
 #include "agents/affinity.hh"
 #include "agents/broken.hh"
+#include "agents/protocol/tuple.hh"
 #include "agents/steering.hh"
 #include "common/error.hh"
 #include "common/frame.hh"
@@ -26,7 +26,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr int kEventFd = 3;
 /// When the process has ended, all its output is in the pipes; only a grandchild that holds them open makes us wait.
 constexpr std::chrono::milliseconds kDrain{500};

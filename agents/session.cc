@@ -1,7 +1,6 @@
 #include "agents/session.hh"
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -9,6 +8,7 @@
 #include "agents/broken.hh"
 #include "agents/command.hh"
 #include "agents/prober.hh"
+#include "agents/protocol/tuple.hh"
 #include "common/address.hh"
 #include "common/log.hh"
 #include "common/version.hh"
@@ -22,7 +22,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::seconds kFarewell{2};  ///< for the last words to arrive
 /// A controller that asks and does not read the answers is not read any further beyond this, or they would fill our
 /// memory. A record may be longer; it is one.

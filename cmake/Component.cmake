@@ -19,6 +19,11 @@ target_compile_options(longhaul_options INTERFACE -Wno-error=restrict -Wno-error
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(longhaul_options INTERFACE -Wno-error -Wno-unknown-warning-option)
 endif()
+# Files are compiled in batches (preset release): GCC takes all but the first file of a batch for a header, whose unnamed
+# namespaces would be a mistake.
+if(CMAKE_UNITY_BUILD)
+  target_compile_options(longhaul_options INTERFACE -Wno-subobject-linkage)
+endif()
 target_compile_definitions(longhaul_options INTERFACE SPDLOG_FMT_EXTERNAL BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION)
 target_link_libraries(longhaul_options INTERFACE Threads::Threads)
 find_program(LLD ld.lld)

@@ -22,18 +22,18 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kWarmUpTime = std::chrono::minutes{5};
-constexpr auto kGlance = std::chrono::milliseconds{100};
+constexpr auto kMachineGlance = std::chrono::milliseconds{100};
 constexpr int kEndCode = 1;  // isa-debug-exit's for the guest's 0
 constexpr int kTries = 10;   // where copies are killed
 
-tl::unexpected<Error> interrupted() {
+tl::unexpected<Error> warm_up_interrupted() {
   return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
 }
 
 /// True if there is something to read, or the other side has gone, within a glance.
 bool readable(const OwnFd& fd) {
   pollfd entry{.fd = fd.get(), .events = POLLIN, .revents = 0};
-  return ::poll(&entry, 1, static_cast<int>(kGlance.count())) > 0;
+  return ::poll(&entry, 1, static_cast<int>(kMachineGlance.count())) > 0;
 }
 
 // QEMU's -fork-server: a word for each descriptor from the second on; the first is told how the copy ended.
@@ -69,13 +69,13 @@ class Origin::Running {
   bool alive() { return !vm_.child.poll(); }
 
   /// Its end, if it has ended.
-  std::optional<ChildExit> ended() { return vm_.child.wait(kGlance); }
+  std::optional<ChildExit> ended() { return vm_.child.wait(kMachineGlance); }
 
   /// Waits until it serves.
   Result<void> await_ready(const CopyLimits& limits) {
     const auto deadline = Clock::now() + kWarmUpTime;
     while (!readable(vm_.control)) {
-      if (limits.cancelled && limits.cancelled()) return interrupted();
+      if (limits.cancelled && limits.cancelled()) return warm_up_interrupted();
       if (Clock::now() > deadline)
         return fail("the sealed lab hangs while it warms up: it was ended after {} s{}",
                     std::chrono::duration_cast<std::chrono::seconds>(kWarmUpTime).count(), vm_.output.why());
@@ -158,7 +158,7 @@ Result<std::optional<std::string>> Origin::try_copy(const std::string& order, co
   }
   const auto deadline = Clock::now() + limits.wall;
   while (!readable(copy->status)) {
-    if (limits.cancelled && limits.cancelled()) return interrupted();
+    if (limits.cancelled && limits.cancelled()) return warm_up_interrupted();
     if (Clock::now() > deadline)
       return fail("a copy of the sealed lab hangs: it was ended after {} s{}",
                   std::chrono::duration_cast<std::chrono::seconds>(limits.wall).count(), copy->output.why());

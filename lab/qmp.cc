@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr int kGlance = 50;  // ms between looks at `stopped`
+constexpr int kStopGlance = 50;  // ms between looks at `stopped`
 constexpr auto kBetweenQuestions = std::chrono::milliseconds{2};
 
 std::string text_of(const json::object& object, const char* key) {
@@ -34,7 +34,7 @@ Result<std::string> Qmp::line() {
     if (stopped_ && stopped_()) return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
     if (std::chrono::steady_clock::now() > deadline_) return fail("QEMU did not get on in time");
     pollfd waiting{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&waiting, 1, kGlance) <= 0) continue;
+    if (::poll(&waiting, 1, kStopGlance) <= 0) continue;
     char bytes[4096];
     const auto got = ::recv(socket_.get(), bytes, sizeof bytes, 0);
     if (got <= 0) return fail("QEMU has ended");

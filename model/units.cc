@@ -65,18 +65,18 @@ std::string_view expectation(Kind kind) {
 // digits[.digits] times factor, exactly; false when it does not fit or leaves a rest below the base unit.
 bool scale(std::string_view digits, std::string_view decimals, std::int64_t factor, std::int64_t& out) {
   __extension__ using Wide = __int128;
-  constexpr Wide kMax = std::numeric_limits<std::int64_t>::max();
+  constexpr Wide kLargest = std::numeric_limits<std::int64_t>::max();
   Wide value = 0;
   Wide divisor = 1;
   for (const std::string_view part : {digits, decimals}) {
     for (const char c : part) {
       value = value * 10 + (c - '0');
-      if (value > kMax) return false;
+      if (value > kLargest) return false;
     }
   }
   for (std::size_t i = 0; i < decimals.size(); ++i) divisor *= 10;
   value *= factor;
-  if (value % divisor != 0 || value / divisor > kMax) return false;
+  if (value % divisor != 0 || value / divisor > kLargest) return false;
   out = static_cast<std::int64_t>(value / divisor);
   return true;
 }

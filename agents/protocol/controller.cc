@@ -1,6 +1,5 @@
 #include "agents/protocol/controller.hh"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/detached.hpp>
@@ -11,6 +10,7 @@
 #include <map>
 
 #include "agents/protocol/stream.hh"
+#include "agents/protocol/tuple.hh"
 #include "common/log.hh"
 
 namespace longhaul::agents {
@@ -21,7 +21,6 @@ namespace {
 
 using Tcp = asio::ip::tcp;
 
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kKeptRuns = 32;  ///< runs that have ended and whose events nobody has fetched yet
 
 /// An agent answers a heartbeat at once: silence for this many of them is a lost agent.

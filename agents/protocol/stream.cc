@@ -1,6 +1,6 @@
 #include "agents/protocol/stream.hh"
+#include "agents/protocol/tuple.hh"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ssl/error.hpp>
@@ -13,8 +13,6 @@ namespace longhaul::agents {
 namespace asio = boost::asio;
 
 namespace {
-
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 
 SSL_CTX* add_reference(SSL_CTX* context) {
   ::SSL_CTX_up_ref(context);

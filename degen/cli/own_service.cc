@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 20s;  // an emulated processor takes some to start two processes
+constexpr auto kAnswerTime = 20s;  // an emulated processor takes some to start two processes
 constexpr auto kGlance = 20ms;
 constexpr auto kGrace = 5s;  // to take everything away
 
@@ -26,11 +26,11 @@ Result<OwnService> OwnService::start(const std::string& client_side, const std::
                                           client_side, "--server-side", server_side, "--socket", socket, "--run-dir",
                                           std::filesystem::path{socket}.parent_path()},
                             .new_process_group = true}}};
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kAnswerTime;
   while (!Client::connect(socket)) {
     if (const auto end = service.child_.poll()) return fail("degen serve ended with {}", end->text());
     if (std::chrono::steady_clock::now() > deadline)
-      return fail("degen serve does not answer at {} within {} s", socket, kPatience / 1s);
+      return fail("degen serve does not answer at {} within {} s", socket, kAnswerTime / 1s);
     std::this_thread::sleep_for(kGlance);
   }
   return service;

@@ -26,7 +26,7 @@ namespace longhaul::degen {
 namespace {
 
 // The guard of a degen that was killed clears up first.
-constexpr std::chrono::seconds kPatience{2};
+constexpr std::chrono::seconds kClaimTime{2};
 
 std::int64_t mtu_of(const std::string& interface) {
   const OwnFd fd{check(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "create a socket")};
@@ -72,7 +72,7 @@ Result<void> check_presence(const ServeOptions& options) {
 Result<std::vector<OwnFd>> claim_all(const ServeOptions& options) {
   std::vector<OwnFd> claims;
   for (const auto& name : names_of(options)) {
-    auto one = claim(name, kPatience);
+    auto one = claim(name, kClaimTime);
     if (!one) return tl::unexpected(one.error());
     claims.push_back(std::move(*one));
   }
@@ -120,7 +120,7 @@ Result<ExitCode> serve(const ServeOptions& options) {
   if (!socket) return tl::unexpected(socket.error());
   log_to_stderr("degen", LogLine::is_dropped);
   const auto stop = signal_descriptor({SIGINT, SIGTERM, SIGHUP});
-  const auto directory = RunDirectory::open(options.run_directory, kPatience);
+  const auto directory = RunDirectory::open(options.run_directory, kClaimTime);
   if (!directory) return tl::unexpected(directory.error());
   const auto claims = claim_all(options);
   if (!claims) return tl::unexpected(claims.error());

@@ -13,9 +13,9 @@
 namespace longhaul::degen {
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kTick = 1'000'000;                // of Mahimahi's traces: a millisecond
 constexpr std::int64_t kDelivered = 1500 + kLinkHeader;  // bytes of an opportunity, as they count on the link
-constexpr std::int64_t kLongestTrace = kLongestTime.count() / kMillisecond;
+constexpr std::int64_t kLongestTrace = kLongestTime.count() / kTick;
 constexpr std::size_t kMostEvents = 100'000'000;
 
 constexpr std::string_view kBlank = " \t\r";
@@ -63,12 +63,12 @@ Result<Schedule> read_mahimahi(std::string_view text, Nanoseconds step) {
     if (at < last) return refuse("line {}: {} ms comes behind {} ms: times ascend", lines.number(), at, last);
     if (++events > kMostEvents) return refuse("line {}: at most {} opportunities", lines.number(), kMostEvents);
     last = at;
-    const auto index = static_cast<std::size_t>(at * kMillisecond / step.count());
+    const auto index = static_cast<std::size_t>(at * kTick / step.count());
     if (opportunities.size() <= index) opportunities.resize(index + 1);
     ++opportunities[index];
   }
   if (last == 0) return refuse("the trace ends at 0 ms: it has no length, so no rate");
-  Schedule schedule{.changes = {}, .repeat = Nanoseconds{last * kMillisecond}};
+  Schedule schedule{.changes = {}, .repeat = Nanoseconds{last * kTick}};
   // What comes at the very end belongs to the last step: nothing follows it.
   if (const auto whole = schedule.repeat / step; schedule.repeat % step == Nanoseconds{0} && opportunities.size() > 1) {
     opportunities[static_cast<std::size_t>(whole) - 1] += opportunities.back();

@@ -13,7 +13,7 @@
 namespace longhaul::orchestrator {
 namespace {
 
-struct Options {
+struct CertifyOptions {
   std::string source;
   std::string out;
   std::string plot;
@@ -33,11 +33,11 @@ Result<Certificate> certificate_of(const std::string& source) {
   return made;
 }
 
-int certify(const Options& options) {
+int certify(const CertifyOptions& options) {
   const auto certificate = certificate_of(options.source);
   if (!certificate) return report_error(certificate.error(), options.json);
   using File = std::pair<const std::string&, std::string (*)(const Certificate&)>;
-  for (const auto& [file, write] : {File{options.out, to_json}, File{options.plot, results::to_svg}})
+  for (const auto& [file, write] : {File{options.out, longhaul::to_json}, File{options.plot, results::to_svg}})
     if (!file.empty())
       if (auto written = replace_file(file, write(*certificate)); !written)
         return report_error(written.error(), options.json);
@@ -56,7 +56,7 @@ Result<Certificate> read_certificate(const std::string& file) {
 }
 
 void add_certify(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CertifyOptions>();
   auto* command = app.add_subcommand(
       "certify", "what degen's engines kept on a testbed: error by delay, rates, packets a second; as a certificate");
   command

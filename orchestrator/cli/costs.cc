@@ -12,7 +12,7 @@
 namespace longhaul::orchestrator {
 namespace {
 
-struct Options {
+struct CostsOptions {
   std::string directory;
   std::string profile;
   std::string out;
@@ -29,7 +29,7 @@ Result<void> keep_profile(const std::string& out, const std::string& text) {
   return replace_file(kept, text);
 }
 
-Result<void> write_profile(const Options& options, const std::vector<results::FittedCosts>& costs) {
+Result<void> write_profile(const CostsOptions& options, const std::vector<results::FittedCosts>& costs) {
   std::string names;
   for (const auto& one : costs) {
     if (one.name == options.profile) return keep_profile(options.out, results::to_profile(one));
@@ -39,7 +39,7 @@ Result<void> write_profile(const Options& options, const std::vector<results::Fi
                 names.empty() ? "no costs: run campaigns/registration-2006.yaml" : names);
 }
 
-int costs(const Options& options) {
+int costs(const CostsOptions& options) {
   const auto vocabulary = results_vocabulary();
   const auto summary = results::summarise_directory(options.directory, vocabulary);
   if (!summary) return report_error(summary.error(), options.json);
@@ -53,7 +53,7 @@ int costs(const Options& options) {
 }  // namespace
 
 void add_costs(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CostsOptions>();
   auto* command =
       app.add_subcommand("costs", "what registering memory cost: a p + b for p pages, fitted with intervals");
   command->add_option("DIR", options->directory, "a run directory with cells of the workload registration")->required();

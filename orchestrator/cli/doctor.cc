@@ -17,7 +17,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct DoctorOptions {
   std::string inventory;
   bool json = false;
 };
@@ -66,7 +66,7 @@ void print_json(const Examination& examination, const std::vector<Complaint>& co
                  {"healthy", healthy(complaints)}, {"complaints", std::move(list)}, {"paths", std::move(paths)}}));
 }
 
-int doctor(const Options& options) {
+int doctor(const DoctorOptions& options) {
   const auto testbed = load_inventory(options.inventory);
   if (!testbed) return report_error(testbed.error(), options.json);
   const agents::Credentials credentials{.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key};
@@ -98,7 +98,7 @@ int doctor(const Options& options) {
 }  // namespace
 
 void add_doctor(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   auto* command = app.add_subcommand("doctor", "what is missing on a testbed, node by node, before any cell runs");
   command->add_option("--inventory", options->inventory, "the testbed's Ansible inventory")->required();
   command->add_flag("--json", options->json, "print one JSON document");

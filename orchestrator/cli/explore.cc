@@ -17,7 +17,7 @@
 namespace longhaul::orchestrator {
 namespace {
 
-struct Options {
+struct ExploreOptions {
   RunOptions run = by_the_virtual_clock();
   ExplorationRule rule;
 };
@@ -28,7 +28,7 @@ std::string plan_file(const std::string& out) {
 }
 
 // Runs each cell once as it is.
-Result<std::vector<PacketCount>> count_packets(const Options& options, const RunPlan& plan, Sink& sink) {
+Result<std::vector<PacketCount>> count_packets(const ExploreOptions& options, const RunPlan& plan, Sink& sink) {
   auto text = counting_text(plan.campaign, plan.cells, options.rule);
   if (!text) return tl::unexpected(text.error());
   auto counting = plan_of(options.run.campaign + " (to count its packets)", std::move(*text));
@@ -59,7 +59,7 @@ Result<std::vector<PacketCount>> count_packets(const Options& options, const Run
 }
 
 // Writes the exploration's campaign, or takes the one that was begun.
-Result<RunPlan> prepare(const Options& options, Sink& sink) {
+Result<RunPlan> prepare(const ExploreOptions& options, Sink& sink) {
   const auto file = plan_file(options.run.out);
   if (options.run.resume) return read_plan(file);
   auto plan = read_plan(options.run.campaign);
@@ -75,7 +75,7 @@ Result<RunPlan> prepare(const Options& options, Sink& sink) {
   return whole;
 }
 
-int explore(Options options) {
+int explore(ExploreOptions options) {
   auto& run = options.run;
   // What is wrong with a fault is said before anything is booted.
   if (auto fault = exploration_text({}, {}, {}, options.rule); !fault) return report_error(fault.error(), run.as_json);
@@ -118,7 +118,7 @@ int explore(Options options) {
 }  // namespace
 
 void add_explore(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExploreOptions>();
   auto& run = options->run;
   auto* command = app.add_subcommand(
       "explore", "which packet's loss costs what: a fault of every packet of a cell in turn, by a virtual clock");

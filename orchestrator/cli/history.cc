@@ -9,7 +9,7 @@
 namespace longhaul::orchestrator {
 namespace {
 
-struct Options {
+struct HistoryOptions {
   std::string workload;
   std::vector<std::string> sources;
   std::string metric;
@@ -34,7 +34,7 @@ Result<std::vector<std::string>> campaigns_of(const std::string& source, std::si
   return names;
 }
 
-Result<results::History> make(const Options& options, const results::Vocabulary& vocabulary) {
+Result<results::History> make(const HistoryOptions& options, const results::Vocabulary& vocabulary) {
   const auto* workload = vocabulary.workload(options.workload);
   if (workload == nullptr) {
     std::string known;
@@ -62,7 +62,7 @@ Result<results::History> make(const Options& options, const results::Vocabulary&
 }  // namespace
 
 void add_history(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HistoryOptions>();
   auto* command =
       app.add_subcommand("history", "how a workload's figures moved from campaign to campaign, and what else changed");
   command->add_option("WORKLOAD", options->workload, "such as latency")->required();

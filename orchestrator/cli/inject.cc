@@ -17,7 +17,7 @@ namespace {
 
 using results::InjectionOutcome;
 
-struct Options {
+struct InjectOptions {
   RunOptions run = by_the_virtual_clock();
   std::vector<std::string> faults, targets, moments;  // only these; empty: all
   std::vector<std::string> only;                      // these, in words
@@ -39,7 +39,7 @@ std::vector<std::string> all_targets() {
   return targets;
 }
 
-Result<std::vector<Injection>> chosen(const Options& options) {
+Result<std::vector<Injection>> chosen(const InjectOptions& options) {
   const auto wanted = [](const std::vector<std::string>& words, const std::string& word) {
     return words.empty() || std::ranges::find(words, word) != words.end();
   };
@@ -70,8 +70,8 @@ void print_list() {
   for (const auto& moment : run_moments()) fmt::print("  {:<11} {}\n", moment.name, moment.text);
 }
 
-Result<std::vector<InjectionOutcome>> outcomes_of(const Options& options, const std::vector<Injection>& injections,
-                                                  Sink& sink) {
+Result<std::vector<InjectionOutcome>> outcomes_of(const InjectOptions& options,
+                                                  const std::vector<Injection>& injections, Sink& sink) {
   auto plan = read_plan(options.run.campaign);
   if (!plan) return tl::unexpected(plan.error());
   set_clock(plan->cells, kVirtualClock);
@@ -124,7 +124,7 @@ Result<std::vector<InjectionOutcome>> outcomes_of(const Options& options, const 
   return outcomes;
 }
 
-int inject(const Options& options) {
+int inject(const InjectOptions& options) {
   if (options.list) {
     print_list();
     return 0;
@@ -147,7 +147,7 @@ int inject(const Options& options) {
 }  // namespace
 
 void add_inject(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InjectOptions>();
   auto& run = options->run;
   auto* command = app.add_subcommand(
       "inject",

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct KernelsOptions {
   RunOptions run;  // of both
   std::string first, second;
 };
@@ -31,7 +31,7 @@ Result<lab::KernelChoice> understand(const std::string& word) {
 }
 
 // Both, or neither: what cannot be had is told before hours are spent on the other.
-Result<std::vector<lab::KernelChoice>> fetch(const Options& options) {
+Result<std::vector<lab::KernelChoice>> fetch(const KernelsOptions& options) {
   std::vector<lab::KernelChoice> both;
   std::vector<std::string> releases;
   for (const auto& word : {options.first, options.second}) {
@@ -51,7 +51,7 @@ Result<std::vector<lab::KernelChoice>> fetch(const Options& options) {
   return both;
 }
 
-int kernels(const Options& options) {
+int kernels(const KernelsOptions& options) {
   const auto& out = options.run.out;
   const auto both = fetch(options);
   if (!both) return report_error(both.error(), options.run.as_json);
@@ -84,7 +84,7 @@ int kernels(const Options& options) {
 }  // namespace
 
 void add_kernels(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<KernelsOptions>();
   auto& run = options->run;
   run.lab = true;
   auto* command = app.add_subcommand("kernels", "run a campaign on labs of two kernels: what does the second change?");

@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct LabOptions {
   std::string name = "default";
   std::string topology = "automatic";
   bool systems = false;
@@ -25,7 +25,7 @@ struct Options {
   bool as_json = false;
 };
 
-int up(const Options& options) {
+int up(const LabOptions& options) {
   const auto topology = lab::parse_topology(options.systems ? "systems" : options.topology);
   if (!topology) return report_error(topology.error(), options.as_json);
   watch_interrupts();
@@ -55,13 +55,13 @@ int up(const Options& options) {
   return 0;
 }
 
-int down(const Options& options) {
+int down(const LabOptions& options) {
   if (auto gone = lab::down(options.name); !gone) return report_error(gone.error(), options.as_json);
   if (options.as_json) fmt::print("{}\n", json::serialize(json::object{{"down", options.name}}));
   return 0;
 }
 
-int status(const Options& options) {
+int status(const LabOptions& options) {
   const auto labs = lab::status();
   if (!options.as_json) {
     for (const auto& lab : labs) {
@@ -95,7 +95,7 @@ int status(const Options& options) {
   return 0;
 }
 
-int exec(const Options& options) {
+int exec(const LabOptions& options) {
   const auto code = lab::exec({.lab = options.name, .node = options.node, .command = options.command});
   return code ? *code : report_error(code.error());
 }
@@ -116,7 +116,7 @@ void add_kernel_options(CLI::App& command, lab::KernelChoice& kernel) {
 }
 
 void add_lab(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LabOptions>();
   auto* lab =
       app.add_subcommand("lab", "a testbed of micro-VMs on this machine, with RDMA by the kernel's rxe and siw");
   lab->require_subcommand(1);

@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct PkiOptions {
   std::string directory = "pki";
   std::string role;
   std::string name;
@@ -21,7 +21,7 @@ struct Options {
   bool as_json = false;
 };
 
-void print(const Options& options, const json::object& document, const std::string& text) {
+void print(const PkiOptions& options, const json::object& document, const std::string& text) {
   fmt::print("{}\n", options.as_json ? json::serialize(document) : text);
 }
 
@@ -29,14 +29,14 @@ const char* word(agents::PeerRole role) {
   return boost::describe::enum_to_string(role, "?");
 }
 
-int init(const Options& options) {
+int init(const PkiOptions& options) {
   if (auto made = agents::pki_init(options.directory); !made) return report_error(made.error(), options.as_json);
   print(options, {{"ca", options.directory + "/ca.pem"}},
         fmt::format("{0}/ca.pem goes to every node; {0}/ca.key stays here and is shown to nobody", options.directory));
   return 0;
 }
 
-int issue(const Options& options) {
+int issue(const PkiOptions& options) {
   const auto role = options.role == "agent" ? agents::PeerRole::agent : agents::PeerRole::controller;
   const agents::Validity validity{.lifetime = std::chrono::hours{24} * options.days};
   const auto files =
@@ -56,7 +56,7 @@ int issue(const Options& options) {
   return 0;
 }
 
-int revoke(const Options& options) {
+int revoke(const PkiOptions& options) {
   const auto revoked = options.serial.empty() ? agents::pki_revoke(options.directory, options.certificate)
                                               : agents::pki_revoke_serial(options.directory, options.serial);
   if (!revoked) return report_error(revoked.error(), options.as_json);
@@ -74,7 +74,7 @@ int revoke(const Options& options) {
   return 0;
 }
 
-int list(const Options& options) {
+int list(const PkiOptions& options) {
   const auto issued = agents::pki_list(options.directory);
   if (!issued) return report_error(issued.error(), options.as_json);
   const auto authority = agents::pki_term(options.directory);
@@ -111,7 +111,7 @@ int list(const Options& options) {
 }  // namespace
 
 void add_pki(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PkiOptions>();
   auto* pki =
       app.add_subcommand("pki", "the testbed's own certificate authority: who may be an agent, who may command them");
   pki->require_subcommand(1);

@@ -13,14 +13,14 @@
 namespace longhaul::orchestrator {
 namespace {
 
-struct Options {
+struct ResultsOptions {
   std::string directory;
   std::string other;
   std::string out;
   bool json = false;
 };
 
-int report(const Options& options) {
+int report(const ResultsOptions& options) {
   if (options.out.empty() && results::is_postgres(options.directory))
     return report_error({.message = "--out DIR is missing: where the page of a campaign in PostgreSQL goes"},
                         options.json);
@@ -42,7 +42,7 @@ int report(const Options& options) {
   return 0;
 }
 
-int compare(const Options& options) {
+int compare(const ResultsOptions& options) {
   const auto vocabulary = results_vocabulary();
   const auto comparison = results::compare(options.directory, options.other, vocabulary);
   if (!comparison) return report_error(comparison.error(), options.json);
@@ -59,7 +59,7 @@ int compare(const Options& options) {
   return 0;
 }
 
-int claims(const Options& options) {
+int claims(const ResultsOptions& options) {
   const auto vocabulary = results_vocabulary();
   const auto summary = results::summarise_directory(options.directory, vocabulary);
   if (!summary) return report_error(summary.error(), options.json);
@@ -72,7 +72,7 @@ int claims(const Options& options) {
 }  // namespace
 
 void add_results(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ResultsOptions>();
 
   auto* one = app.add_subcommand("report", "write report.html, cells.csv and claims.json of a run directory again");
   one->add_option("DIR", options->directory, "what `longhaul run --out` wrote, or postgresql://HOST/DATABASE#CAMPAIGN")

@@ -13,14 +13,14 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct StoreOptions {
   std::string address;
   std::string to;
   results::Rights rights;
   bool as_json = false;
 };
 
-int init(const Options& options) {
+int init(const StoreOptions& options) {
   const auto address = results::parse_postgres(options.address);
   if (!address) return report_error(address.error(), options.as_json);
   auto connection = results::Connection::open(*address, false);
@@ -34,7 +34,7 @@ int init(const Options& options) {
   return 0;
 }
 
-int list(const Options& options) {
+int list(const StoreOptions& options) {
   const auto address = results::parse_postgres(options.address);
   if (!address) return report_error(address.error(), options.as_json);
   const auto campaigns = results::list_campaigns(*address);
@@ -72,7 +72,7 @@ Result<results::Store> open_target(const std::string& to) {
   return store;
 }
 
-int copy(const Options& options) {
+int copy(const StoreOptions& options) {
   const auto from = results::Store::open(options.address, results::OpenMode::read);
   if (!from) return report_error(from.error(), options.as_json);
   auto to = open_target(options.to);
@@ -97,7 +97,7 @@ void add_store_option(CLI::App& command, std::string& store) {
 }
 
 void add_store(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StoreOptions>();
   auto* command = app.add_subcommand("store", "campaigns of many writers in PostgreSQL: make, list, copy");
   command->require_subcommand(1);
   command->footer(

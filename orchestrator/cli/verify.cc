@@ -19,7 +19,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct VerifyOptions {
   std::string directory;
   std::size_t cells = 0;  // 0: all
   std::size_t times = 1;  // that each run is made again
@@ -28,7 +28,7 @@ struct Options {
   bool as_json = false;
 };
 
-std::string shown(const Options& options) {
+std::string shown(const VerifyOptions& options) {
   return results::shown_address(options.directory);
 }
 
@@ -37,7 +37,7 @@ struct Verdict {
   std::vector<std::pair<std::string, std::string>> different;  // run, where
 };
 
-Result<Verdict> verify(const Options& options, Sink& sink) {
+Result<Verdict> verify(const VerifyOptions& options, Sink& sink) {
   auto store = results::Store::open(options.directory, results::OpenMode::read);
   if (!store) return tl::unexpected(store.error());
   const auto manifest = store->manifest();
@@ -96,7 +96,7 @@ Result<Verdict> verify(const Options& options, Sink& sink) {
   return verdict;
 }
 
-int show(const Options& options, const Verdict& verdict) {
+int show(const VerifyOptions& options, const Verdict& verdict) {
   if (options.as_json) {
     json::array different;
     for (const auto& [run, where] : verdict.different)
@@ -113,7 +113,7 @@ int show(const Options& options, const Verdict& verdict) {
 }  // namespace
 
 void add_verify(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyOptions>();
   auto* command = app.add_subcommand(
       "verify", "make the runs of a directory again, from its manifest, and compare them bit by bit");
   command

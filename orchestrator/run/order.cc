@@ -13,7 +13,7 @@ constexpr std::int64_t kPage = 4096;       // a stack that is moved by a page li
 constexpr std::int64_t kAlignment = 16;
 constexpr std::int64_t kPayloads = 256;  // of the workloads' parameter
 constexpr int kRoundTrips = 5;
-constexpr std::int64_t kFewestSamples = 5;  // of six repetitions each, which differ by what may not matter
+constexpr std::int64_t kFewestOperations = 5;  // of six repetitions each, which differ by what may not matter
 constexpr Nanoseconds kWindow = std::chrono::milliseconds{64};
 constexpr int kWarmRoundTrips = 2;
 constexpr Nanoseconds kWarmUp = std::chrono::milliseconds{8};
@@ -130,7 +130,7 @@ Parameters shorten_window(Parameters parameters, const WorkloadSpec& workload, N
   shorten(parameters, workload, "duration", kWindow + kRoundTrips * round_trip);
   shorten(parameters, workload, "warmup", kWarmUp + kWarmRoundTrips * round_trip);
   if (find_parameter(workload.parameters, "min_samples") != nullptr)
-    parameters.try_emplace("min_samples", Value{kFewestSamples});
+    parameters.try_emplace("min_samples", Value{kFewestOperations});
   return parameters;
 }
 

@@ -7,19 +7,12 @@
 #include <thread>
 
 #include "common/error.hh"
+#include "registration/cache/wiped_page.hh"
 
 namespace longhaul::registration {
 namespace {
 
 constexpr std::uint32_t kPatience = 1024;  // touches lost in a row before another thread takes over the telling
-
-char* page_that_a_child_finds_wiped() {
-  void* page = ::mmap(nullptr, kPageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) throw_errno("mapping a page");
-  check(::madvise(page, kPageSize, MADV_WIPEONFORK), "asking for a page that is wiped in children");
-  *static_cast<char*>(page) = 1;
-  return static_cast<char*>(page);
-}
 
 }  // namespace
 

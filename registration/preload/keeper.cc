@@ -5,20 +5,13 @@
 #include <cerrno>
 
 #include "common/error.hh"
+#include "registration/cache/wiped_page.hh"
 #include "registration/preload/threads.hh"
 
 namespace longhaul::registration {
 namespace {
 
 constexpr std::size_t kMostRanges = 8192;  // watched; the kernel lets a process have 65530 mappings
-
-const volatile char* page_that_a_child_finds_wiped() {
-  void* page = ::mmap(nullptr, kPageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) throw_errno("mapping a page");
-  check(::madvise(page, kPageSize, MADV_WIPEONFORK), "asking for a page that is wiped in children");
-  *static_cast<char*>(page) = 1;
-  return static_cast<char*>(page);
-}
 
 // Within libibverbs: one of its functions calls another one, by a name that leads to us (ibv_reg_mr to
 // ibv_reg_mr_iova2).

@@ -8,7 +8,7 @@
 namespace longhaul::registration {
 namespace {
 
-constexpr std::size_t kBatch = 65536;
+constexpr std::size_t kMadeAtOnce = 65536;
 constexpr std::uint64_t kMostObjects = 100'000'000;
 constexpr std::uint64_t kMostRequests = 10'000'000'000;
 
@@ -119,7 +119,7 @@ class Generator : public Trace {
       std::swap(objects_[i - 1], objects_[random_.below(static_cast<std::uint32_t>(i))]);
   }
   Result<void> next(std::vector<Pages>& requests) override {
-    requests.resize(std::min<std::uint64_t>(kBatch, options_.requests - made_));
+    requests.resize(std::min<std::uint64_t>(kMadeAtOnce, options_.requests - made_));
     for (auto& request : requests) request = objects_[popularity_.draw(random_)];
     made_ += requests.size();
     return {};

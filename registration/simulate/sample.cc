@@ -8,8 +8,8 @@ namespace longhaul::registration {
 namespace {
 
 constexpr double kLevel = 0.95;
-constexpr unsigned kBlock = 8;      // 2^8 pages: 1 MiB
-constexpr unsigned kHashBits = 53;  // all of them exact as a double
+constexpr unsigned kSampledBlock = 8;  // 2^8 pages: 1 MiB
+constexpr unsigned kHashBits = 53;     // all of them exact as a double
 constexpr double kHashes = 0x1p53;
 
 // The finaliser of MurmurHash3: every bit of the place changes half of the result's.
@@ -30,7 +30,7 @@ std::uint64_t rounded(double value) {
 Sampler::Sampler(double rate, bool by_address)
     : rate_(rate),
       samples_(std::min(kMostSamples, static_cast<std::size_t>(1 / rate + 1e-9))),
-      shift_(by_address ? kBlock : 0),
+      shift_(by_address ? kSampledBlock : 0),
       width_(rounded(rate * kHashes)) {}
 
 std::optional<std::size_t> Sampler::sample_of(Pages asked) const {

@@ -11,8 +11,8 @@
 namespace longhaul::registration {
 namespace {
 
-constexpr std::size_t kBatch = 65536;
-constexpr std::uint64_t kBlock = 512;
+constexpr std::size_t kReadAtOnce = 65536;
+constexpr std::uint64_t kDiskBlock = 512;
 
 constexpr std::pair<std::string_view, Format> kFormats[] = {{"nasa", Format::nasa},     {"clf", Format::clf},
                                                             {"arc", Format::arc},       {"vscsi", Format::vscsi},
@@ -72,8 +72,9 @@ Problem parse_arc(std::string_view line, std::vector<Pages>& requests) {
   const auto start = number(field(line, ' '));
   const auto blocks = number(field(line, ' '));
   if (!start || !blocks) return "expected 'start_block n_blocks ...'";
-  if (*start > ~std::uint64_t{0} / kBlock || *blocks > ~std::uint64_t{0} / kBlock) return "blocks beyond any address";
-  return push_bytes(*start * kBlock, *blocks * kBlock, requests);
+  if (*start > ~std::uint64_t{0} / kDiskBlock || *blocks > ~std::uint64_t{0} / kDiskBlock)
+    return "blocks beyond any address";
+  return push_bytes(*start * kDiskBlock, *blocks * kDiskBlock, requests);
 }
 
 class LineTrace : public Reader {
@@ -85,7 +86,7 @@ class LineTrace : public Reader {
   Result<void> next(std::vector<Pages>& requests) override {
     requests.clear();
     std::string_view line;
-    while (requests.size() < kBatch) {
+    while (requests.size() < kReadAtOnce) {
       const auto more = source_.line(line);
       if (!more) return tl::unexpected(more.error());
       if (!*more) return {};
@@ -143,7 +144,7 @@ class VscsiTrace : public Reader {
   Result<void> next(std::vector<Pages>& requests) override {
     requests.clear();
     std::string_view bytes;
-    while (requests.size() < kBatch) {
+    while (requests.size() < kReadAtOnce) {
       auto more = source_.record(kHead, bytes);
       if (!more) return tl::unexpected(more.error());
       if (!*more) return {};
@@ -168,8 +169,8 @@ class VscsiTrace : public Reader {
   static constexpr std::size_t kHead = 16;
   static Problem take(std::uint64_t block, std::uint64_t length, std::vector<Pages>& requests) {
     if (length == 0) return {};  // a command that moves nothing
-    if (block > ~std::uint64_t{0} / kBlock) return "a block beyond any address";
-    return push_bytes(block * kBlock, length, requests);
+    if (block > ~std::uint64_t{0} / kDiskBlock) return "a block beyond any address";
+    return push_bytes(block * kDiskBlock, length, requests);
   }
   int version_ = 0;
 };
@@ -181,7 +182,7 @@ class OracleTrace : public Reader {
   Result<void> next(std::vector<Pages>& requests) override {
     requests.clear();
     std::string_view bytes;
-    while (requests.size() < kBatch) {
+    while (requests.size() < kReadAtOnce) {
       const auto more = source_.record(kRecord, bytes);
       if (!more) return tl::unexpected(more.error());
       if (!*more) return {};
@@ -258,7 +259,7 @@ class WebTrace : public Reader {
 
   Result<void> next(std::vector<Pages>& requests) override {
     requests.clear();
-    while (requests.size() < kBatch) {
+    while (requests.size() < kReadAtOnce) {
       std::optional<Hit> hit;
       const auto more = source_.line(line_);
       if (!more) return tl::unexpected(more.error());

@@ -10,7 +10,7 @@
 namespace longhaul::results {
 namespace {
 
-constexpr const char* kPaper = "Memory Registration Region Cache (2009), ";
+constexpr const char* kCachingPaper = "Memory Registration Region Cache (2009), ";
 constexpr double kNarrow = 0.7;  // of the requests at most two pages: a trace like Cello92
 
 // As it has to be read: by pages, or by whole regions (the live workloads' pin-down).
@@ -207,13 +207,9 @@ Finding sizes_as_found(const Claim&, const std::vector<Match>& matches) {
   return undecided("the name of the trace does not tell whose requests they are; " + reason, std::move(evidence));
 }
 
-bool any(const Parameters&) {
-  return true;
-}
-
 Claim more_hits_than(const char* id, const char* policy, const char* reading) {
   return {.id = id,
-          .source = std::string{kPaper} + "section 7",
+          .source = std::string{kCachingPaper} + "section 7",
           .statement = fmt::format("MRRC has about 10 % more hits than pin-down ({}) on a web server's trace of many "
                                    "sizes, and about as many on a disk's of one or two pages.",
                                    reading),
@@ -226,14 +222,13 @@ Claim more_hits_than(const char* id, const char* policy, const char* reading) {
           .rival = Rival::twin,
           .twin = mrrc_beside(policy),
           .group = by_trace,
-          .concerns = any,
           .check = more_hits,
           .samples = true};
 }
 
 Claim cheaper_than(const char* id, const char* policy, const char* reading) {
   return {.id = id,
-          .source = std::string{kPaper} + "section 7",
+          .source = std::string{kCachingPaper} + "section 7",
           .statement = fmt::format("MRRC's total cost is at most about 10 % below pin-down's ({}).", reading),
           .criterion = "at every capacity it lies between 0.85 and 1.01 of pin-down's, and somewhere below 1",
           .workload = "simulation",
@@ -242,7 +237,6 @@ Claim cheaper_than(const char* id, const char* policy, const char* reading) {
           .rival = Rival::twin,
           .twin = mrrc_beside(policy),
           .group = by_trace,
-          .concerns = any,
           .check = cheaper_by_a_tenth,
           .samples = true};
 }
@@ -260,7 +254,7 @@ std::vector<Claim> caching_claims() {
       cheaper_than("M2", kPinDowns[0], kRegions),
       cheaper_than("M2p", kPinDowns[1], kPages),
       {.id = "M3",
-       .source = std::string{kPaper} + "section 7",
+       .source = std::string{kCachingPaper} + "section 7",
        .statement = "MRRC's total cost is up to 70 % below that of no cache.",
        .criterion = "the most that it saves at any capacity lies between 63 and 77 %",
        .workload = "simulation",
@@ -269,11 +263,10 @@ std::vector<Claim> caching_claims() {
        .rival = Rival::twin,
        .twin = mrrc_beside_none,
        .group = by_trace,
-       .concerns = any,
        .check = saves_most_of_it,
        .samples = true},
       {.id = "M4",
-       .source = std::string{kPaper} + "section 7, figure 9",
+       .source = std::string{kCachingPaper} + "section 7, figure 9",
        .statement = "The web server's requests spread over 1 to 32 pages; of the disk's 80 % are of two.",
        .criterion =
            "of a web server's requests less than half are of one page, some of more than 4 and of more than 16; of a "
@@ -284,7 +277,6 @@ std::vector<Claim> caching_claims() {
        .rival = Rival::twin,
        .twin = mrrc_beside_a_pin_down,
        .group = by_trace,
-       .concerns = any,
        .check = sizes_as_found,
        .samples = true},
   };

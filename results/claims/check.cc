@@ -15,7 +15,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view kClaimed = "rdma";  // the papers' transport: verbs
+constexpr std::string_view kChallenger = "rdma";  // the papers' transport: verbs
 
 // A cell with a result, its parameters complete.
 struct Completed {
@@ -44,7 +44,7 @@ Candidates candidates_of(const Summary& summary, const Vocabulary& vocabulary) {
   Candidates found{.cells = completed(summary, vocabulary), .baseline = {}, .others = {}};
   for (const auto& challenger : transport_names()) {
     if (is_baseline(challenger)) continue;
-    auto& list = challenger == kClaimed ? found.baseline : found.others;
+    auto& list = challenger == kChallenger ? found.baseline : found.others;
     for (const auto& [cell, rival] : partners(summary.cells, vocabulary, challenger))
       list.push_back(
           {.cell = cell, .rival = rival, .parameters = found.of(*cell), .rival_parameters = found.of(*rival), .x = 0});
@@ -86,8 +86,9 @@ bool one_clock(const Match& match) {
 
 // True if a claim speaks of a match.
 bool concerned(const Claim& claim, const Match& match) {
-  return match.cell->workload == claim.workload && one_clock(match) && claim.concerns(*match.parameters) &&
-         (match.rival == nullptr || claim.concerns(*match.rival_parameters));
+  const auto spoken_of = [&](const Parameters& parameters) { return !claim.concerns || claim.concerns(parameters); };
+  return match.cell->workload == claim.workload && one_clock(match) && spoken_of(*match.parameters) &&
+         (match.rival == nullptr || spoken_of(*match.rival_parameters));
 }
 
 // By group, then along the axis.

@@ -77,8 +77,8 @@ struct Claim {
   std::function<bool(const Match&)> twin = {};
   /// The group of a cell; empty: those of an RDMA provider.
   std::function<std::string(const CellSummary&, const Vocabulary&)> group = {};
-  /// True for the cells of the workload that it speaks of; the parameters are complete.
-  std::function<bool(const Parameters&)> concerns;
+  /// True for the cells of the workload that it speaks of; the parameters are complete. Empty: it speaks of all.
+  std::function<bool(const Parameters&)> concerns = {};
   /// The verdict on one group's matches, by x; there is at least one.
   std::function<Finding(const Claim&, const std::vector<Match>&)> check;
   /// Cells at one place of the axis are samples of the same (seeds of a made-up trace). Else there may be one only.

@@ -9,12 +9,12 @@
 namespace longhaul::results {
 namespace {
 
-constexpr const char* kPaper = "Fast RDMA Read and Write Process (2009), ";
+constexpr const char* kFrrwpPaper = "Fast RDMA Read and Write Process (2009), ";
 constexpr double kMicrosecond = 1000;
-constexpr double kClaimed = 15 * kMicrosecond;  // F3
-constexpr double kAlike = 1.25;                 // between what should be saved and what is
+constexpr double kClaimedSaving = 15 * kMicrosecond;  // F3
+constexpr double kAsPredicted = 1.25;                 // between what should be saved and what is
 
-std::string by_path(const CellSummary& cell, const Vocabulary& vocabulary) {
+std::string by_direction_and_delay(const CellSummary& cell, const Vocabulary& vocabulary) {
   const auto spelt = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
   return fmt::format("{} {}, {}", cell.provider, spelt("direction"), spelt("delay"));
 }
@@ -46,7 +46,7 @@ bool pairs_of_overlapped(const Parameters& parameters) {
 Judgement as_predicted(const Saving& saving, const Measured& saved) {
   if (!saving.predicted || !saving.interval) return Judgement::unsure;
   if (!saving.due()) return Judgement::yes;  // too small to be seen; not to be judged by itself
-  return equal_within(saved.over(*saving.predicted), kAlike);
+  return equal_within(saved.over(*saving.predicted), kAsPredicted);
 }
 
 Finding saves_a_registration(const Claim& claim, const std::vector<Match>& matches) {
@@ -73,7 +73,7 @@ Finding saves_a_registration(const Claim& claim, const std::vector<Match>& match
 
 std::string by_path_and_application(const CellSummary& cell, const Vocabulary& vocabulary) {
   const auto spelt = [&](const char* name) { return vocabulary.spelt(cell.workload, cell.parameters, name); };
-  auto name = by_path(cell, vocabulary);
+  auto name = by_direction_and_delay(cell, vocabulary);
   if (cell.parameters.contains("compute")) name += ", computing " + spelt("compute");
   if (cell.parameters.contains("completion")) name += ", sleeping";
   return name;
@@ -107,7 +107,7 @@ Finding saves_two_thirds(const Claim& claim, const std::vector<Match>& matches) 
     const auto* saved = match.cell->metric("saved");
     const auto measured = saved != nullptr ? typical(saved->values, matches.size())
                                            : Measured{.ratio = {saving->saved, saving->interval}, .joint = {}};
-    judgements.push_back(above(measured.over(kClaimed), 1));
+    judgements.push_back(above(measured.over(kClaimedSaving), 1));
     evidence.push_back({place(claim, match), "conditional / typical critical path", saving->ratio});
     reason += fmt::format("{}at {} both together save {:.0f} us, {:.0f} % of the path", reason.empty() ? "" : "; ",
                           place(claim, match), saving->saved / kMicrosecond, 100 * (1 - saving->ratio.value));
@@ -120,7 +120,7 @@ Finding saves_two_thirds(const Claim& claim, const std::vector<Match>& matches) 
 std::vector<Claim> frrwp_claims() {
   return {
       {.id = "F1",
-       .source = std::string{kPaper} + "section 6",
+       .source = std::string{kFrrwpPaper} + "section 6",
        .statement = "Registering at both ends at the same time saves one registration of the critical path.",
        .criterion =
            "between neighbours in one run (paired): wherever the registration that is saved is larger than half "
@@ -129,11 +129,11 @@ std::vector<Claim> frrwp_claims() {
        .metric = "saved",
        .x = "size",
        .rival = Rival::none,
-       .group = by_path,
+       .group = by_direction_and_delay,
        .concerns = pairs_of_overlapped,
        .check = saves_a_registration},
       {.id = "F2",
-       .source = std::string{kPaper} + "section 8",
+       .source = std::string{kFrrwpPaper} + "section 8",
        .statement = "A conditional write saves a completion entry and two context switches, T1 + T2 + T3 = 8 us.",
        .criterion = "the path without it is longer somewhere and nowhere shorter",
        .workload = "transfer",
@@ -148,7 +148,7 @@ std::vector<Claim> frrwp_claims() {
            "the paper's driver submits the write in its interrupt, our engine is a thread above the driver "
            "with a wake-up of its own"},
       {.id = "F3",
-       .source = std::string{kPaper} + "section 8",
+       .source = std::string{kFrrwpPaper} + "section 8",
        .statement = "Both together save at least 15 us, two thirds of the critical path.",
        .criterion = "at every size at least 15 us are saved",
        .workload = "transfer",
@@ -156,7 +156,7 @@ std::vector<Claim> frrwp_claims() {
        .x = "size",
        .rival = Rival::twin,
        .twin = crw_beside_typical,
-       .group = by_path,
+       .group = by_direction_and_delay,
        .concerns = application_waits,
        .check = saves_two_thirds,
        .needs_hardware = "so many microseconds are a claim about the paper's adapter and driver"},

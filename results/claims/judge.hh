@@ -14,6 +14,8 @@
 
 namespace longhaul::results {
 
+inline constexpr std::int64_t kKibi = 1024;  // bytes
+
 enum class Judgement { yes, no, unsure };
 
 /// A figure with its 95 % interval, and the one that holds together with those of its family.

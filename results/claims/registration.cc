@@ -14,7 +14,6 @@ namespace {
 constexpr const char* kMrrc = "Memory Registration Region Cache (2009), ";
 constexpr const char* kCost = "Memory registration in InfiniBand (2006), ";
 constexpr const char* kAdapter = "the time of an adapter and its driver is a claim about hardware";
-constexpr std::int64_t kKibi = 1024;
 constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kSmall = 32 * kKibi;         // R1
 constexpr std::int64_t kLarge = 4 * kKibi * kKibi;  // R1
@@ -285,10 +284,6 @@ Finding saves_a_fifth(const Claim& claim, const std::vector<Match>& matches) {
   return conclude(all_of(judgements), std::move(reason), std::move(evidence));
 }
 
-bool any(const Parameters&) {
-  return true;
-}
-
 }  // namespace
 
 std::vector<Claim> registration_claims() {
@@ -317,7 +312,6 @@ std::vector<Claim> registration_claims() {
        .x = "size",
        .rival = Rival::twin,
        .twin = kernel_beside_user,
-       .concerns = any,
        .check = half_in_the_kernel,
        .needs_hardware = kAdapter},
       {.id = "M7",
@@ -341,7 +335,6 @@ std::vector<Claim> registration_claims() {
        .x = "size",
        .rival = Rival::twin,
        .twin = fast_beside_user,
-       .concerns = any,
        .check = intercept_is_tenfold,
        .needs_hardware = kAdapter},
       {.id = "M9",
@@ -368,7 +361,6 @@ std::vector<Claim> registration_claims() {
        .x = "size",
        .rival = Rival::twin,
        .twin = each_time_beside_preregistered,
-       .concerns = any,
        .check = bandwidth_is_lost,
        .needs_hardware = kAdapter},
       {.id = "R2",
@@ -411,7 +403,6 @@ std::vector<Claim> registration_claims() {
        .x = "size",
        .rival = Rival::twin,
        .twin = huge_beside_small,
-       .concerns = any,
        .check = saves_a_fifth,
        .needs_hardware = "what pages cost is a claim about a processor and its memory"},
   };

@@ -10,7 +10,7 @@ namespace longhaul::results {
 namespace {
 
 constexpr double kNoDifference = 1.05;
-constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kOnePage = 4096;
 
 bool designs(const Match& match) {
   return match.rival->workload == match.cell->workload && is(*match.parameters, "design", "read-write") &&
@@ -438,7 +438,7 @@ std::vector<Claim> rpc_claims() {
                     is(*match.parameters, "strategy", "preregistered") &&
                     (is(*match.rival_parameters, "strategy", "each-time") ||
                      is(*match.rival_parameters, "strategy", "fast")) &&
-                    integer_of(*match.parameters, "segment") == kPage &&
+                    integer_of(*match.parameters, "segment") == kOnePage &&
                     integer_of(*match.rival_parameters, "segment") >= integer_of(*match.parameters, "size") &&
                     same_but(*match.cell, *match.rival, {"strategy", "segment"});
            },

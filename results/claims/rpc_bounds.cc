@@ -9,12 +9,12 @@ namespace longhaul::results {
 namespace {
 
 constexpr double kProportional = 1.1;
-constexpr std::int64_t kSmall = 8192;  // of more rxe has less under way than ord allows: 128 packets
+constexpr std::int64_t kFewPackets = 8192;  // of more rxe has less under way than ord allows: 128 packets
 
 // One RDMA read a call, so that what bounds them is what bounds calls.
 bool one_read_a_call(const Parameters& parameters) {
   return long_write(parameters) && integer_of(parameters, "delay") > 0 &&
-         integer_of(parameters, "size") <= std::min(kSmall, integer_of(parameters, "segment"));
+         integer_of(parameters, "size") <= std::min(kFewPackets, integer_of(parameters, "segment"));
 }
 
 bool bounded_by_ord(const Parameters& parameters) {
@@ -31,7 +31,7 @@ bool bounded_by_server_threads(const Parameters& parameters) {
 bool bounded_by_nfsd(const Parameters& parameters) {
   return is(parameters, "transport", "rdma") && is(parameters, "procedure", "write") &&
          integer_of(parameters, "delay") > 0 &&
-         integer_of(parameters, "size") <= std::min(kSmall, integer_of(parameters, "transfer")) &&
+         integer_of(parameters, "size") <= std::min(kFewPackets, integer_of(parameters, "transfer")) &&
          integer_of(parameters, "slots") >= integer_of(parameters, "threads");
 }
 

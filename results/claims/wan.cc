@@ -10,12 +10,11 @@
 namespace longhaul::results {
 namespace {
 
-constexpr const char* kPaper = "RDMA over IP in a WAN (2005), ";
+constexpr const char* kWanPaper = "RDMA over IP in a WAN (2005), ";
 constexpr double kAboutEqual = 1.2;  // "almost the same"
 constexpr double kFlat = 1.2;        // "without any impact"
 constexpr double kReached = 0.9;     // of an overlap ratio of 1
 constexpr const char* kProcessor = "what an adapter takes off the processor is a claim about the adapter";
-constexpr std::int64_t kKibi = 1024;
 constexpr std::int64_t kMillisecond = 1'000'000;
 
 bool rdma_by(const Parameters& parameters, const char* op) {
@@ -220,7 +219,7 @@ Finding eager_is_ahead(const Claim& claim, const std::vector<Match>& matches) {
 const std::vector<Claim>& wan_claims() {
   static const std::vector<Claim> claims{
       {.id = "W1",
-       .source = std::string{kPaper} + "section 4.1, figure 3(a)",
+       .source = std::string{kWanPaper} + "section 4.1, figure 3(a)",
        .statement =
            "Without added delay the one-way latency of RDMA write and of sockets is about equal at every size.",
        .criterion = "at every size measured the interval of the ratio lies within a factor of 1.2 of 1",
@@ -230,7 +229,7 @@ const std::vector<Claim>& wan_claims() {
        .concerns = [](const Parameters& p) { return on_wan(p) && no_delay(p) && rdma_by(p, "write"); },
        .check = about_equal},
       {.id = "W2",
-       .source = std::string{kPaper} + "section 4.1, figure 3(b)",
+       .source = std::string{kWanPaper} + "section 4.1, figure 3(b)",
        .statement = "At 1 KiB the two stay equal as the delay grows.",
        .criterion = "at every delay measured the interval of the ratio lies within a factor of 1.2 of 1",
        .workload = "latency",
@@ -242,7 +241,7 @@ const std::vector<Claim>& wan_claims() {
            },
        .check = about_equal},
       {.id = "W3",
-       .source = std::string{kPaper} + "section 4.2, figure 5(a)",
+       .source = std::string{kWanPaper} + "section 4.2, figure 5(a)",
        .statement = "The overlap ratio comes close to 1 at smaller computation times with RDMA than with sockets.",
        .criterion = "RDMA's ratio is ahead at a computation time and behind at none, and reaches 0.9 at a smaller one",
        .workload = "overlap",
@@ -254,7 +253,7 @@ const std::vector<Claim>& wan_claims() {
            },
        .check = overlaps_earlier},
       {.id = "W4",
-       .source = std::string{kPaper} + "section 4.2, figure 5(b)",
+       .source = std::string{kWanPaper} + "section 4.2, figure 5(b)",
        .statement = "The gap in overlap shrinks as the delay grows, but RDMA leads at delays of a few ms.",
        .criterion =
            "RDMA's ratio is ahead at delays up to 5 ms and behind at none of them, and its lead is smaller at the "
@@ -272,7 +271,7 @@ const std::vector<Claim>& wan_claims() {
              return lead_shrinks(claim, matches, {.least = 1, .most = 5 * kMillisecond});
            }},
       {.id = "W5",
-       .source = std::string{kPaper} + "section 4.3, figure 6(a)",
+       .source = std::string{kWanPaper} + "section 4.3, figure 6(a)",
        .statement =
            "The time to fetch 1 KiB by RDMA read does not depend on the load of the remote process; with sockets "
            "it grows with it.",
@@ -285,7 +284,7 @@ const std::vector<Claim>& wan_claims() {
        .concerns = [](const Parameters& p) { return on_wan(p) && no_delay(p) && rdma_by(p, "read"); },
        .check = load_is_not_felt},
       {.id = "W6",
-       .source = std::string{kPaper} + "section 4.3, figure 6(b)",
+       .source = std::string{kWanPaper} + "section 4.3, figure 6(b)",
        .statement = "The gap in fetching shrinks as the delay grows; RDMA stays ahead.",
        .criterion =
            "RDMA is ahead at a delay and behind at none, and its lead is smaller at the longest delay than at the "
@@ -300,7 +299,7 @@ const std::vector<Claim>& wan_claims() {
        .check = [](const Claim& claim,
                    const std::vector<Match>& matches) { return lead_shrinks(claim, matches, Delays{}); }},
       {.id = "W7",
-       .source = std::string{kPaper} + "section 4.4, figure 7(a)",
+       .source = std::string{kWanPaper} + "section 4.4, figure 7(a)",
        .statement =
            "An application that computes on a server to which 40 clients send takes much longer with sockets, and no "
            "longer with RDMA, at every message size.",
@@ -312,7 +311,7 @@ const std::vector<Claim>& wan_claims() {
        .check = application_is_not_slowed,
        .needs_hardware = kProcessor},
       {.id = "W8",
-       .source = std::string{kPaper} + "section 4.4, figure 7(b)",
+       .source = std::string{kWanPaper} + "section 4.4, figure 7(b)",
        .statement = "The same at any delay: with RDMA the application's run time is constant.",
        .criterion = "at every delay the slowdown with RDMA at 16 KiB lies below 1.2, and below that with sockets",
        .workload = "cpu_load",
@@ -322,7 +321,7 @@ const std::vector<Claim>& wan_claims() {
        .check = application_is_not_slowed,
        .needs_hardware = kProcessor},
       {.id = "W9",
-       .source = std::string{kPaper} + "section 4.5, figure 8",
+       .source = std::string{kWanPaper} + "section 4.5, figure 8",
        .statement = "Within a LAN the small-message latency of RDMA is about half of that of sockets.",
        .criterion = "at every size up to 1 KiB the interval of sockets / RDMA lies between 1.5 and 2.5",
        .workload = "latency",
@@ -333,7 +332,7 @@ const std::vector<Claim>& wan_claims() {
        .check = about_half,
        .needs_hardware = "half the latency is a claim about an adapter's speed"},
       {.id = "W10",
-       .source = std::string{kPaper} + "section 5, figure 9",
+       .source = std::string{kWanPaper} + "section 5, figure 9",
        .statement =
            "On a link with delay the control messages of a rendezvous cost more than the copy that it saves, until "
            "the copy costs more than the trips; over sockets too.",

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
@@ -11,6 +10,7 @@
 #include <boost/asio/write.hpp>
 
 #include "agents/protocol/stream.hh"
+#include "agents/protocol/tuple.hh"
 #include "tests/agents/support.hh"
 
 namespace longhaul::agents {
@@ -22,7 +22,6 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 using Tcp = boost::asio::ip::tcp;
-constexpr auto kTuple = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 class Access : public AgentTest {
  protected:

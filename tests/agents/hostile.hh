@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -11,12 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include "agents/protocol/tuple.hh"
 #include "tests/agents/program.hh"
 
 namespace longhaul::agents::testing_support {
 
 using Clock = std::chrono::steady_clock;
-inline constexpr auto kTuple = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 // Bounds, for a machine of two processors of which the attacker takes one; without an attack an answer takes 1 ms.
 inline constexpr auto kAnswer = 5s;

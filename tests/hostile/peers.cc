@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -27,6 +26,7 @@
 
 #include "agents/identity/credentials.hh"
 #include "agents/protocol/messages.hh"
+#include "agents/protocol/tuple.hh"
 #include "common/error.hh"
 #include "common/frame.hh"
 
@@ -39,7 +39,6 @@ using Tcp = asio::ip::tcp;
 using Tls = asio::ssl::stream<Tcp::socket>;
 template <typename T>
 using Awaitable = asio::awaitable<T>;
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 
 // In turn. Most cost a stranger little: whoever has many connections does not calculate for each.
 constexpr std::array kKinds{"half-open", "slow",      "half-open", "replayed", "half-open", "revoked",

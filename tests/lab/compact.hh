@@ -9,6 +9,11 @@
 
 namespace longhaul::testing {
 
+/// A metric of a node's record, in its base unit.
+inline double metric(const boost::json::value& record, const char* name) {
+  return record.at("metrics").at(name).at("value").to_number<double>();
+}
+
 class CompactLab : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {

@@ -9,10 +9,6 @@ namespace {
 namespace json = boost::json;
 using ::testing::HasSubstr;
 
-double metric(const json::value& client, const char* name) {
-  return client.at("metrics").at(name).at("value").to_number<double>();
-}
-
 class Nfs : public CompactLab {
  protected:
   /// The client's record.

@@ -10,10 +10,6 @@ namespace json = boost::json;
 
 const std::string kAsUser = "setpriv --reuid 1000 --regid 1000 --clear-groups taskset 1 ";
 
-double metric(const json::value& record, const char* name) {
-  return record.at("metrics").at(name).at("value").to_number<double>();
-}
-
 class Registration : public CompactLab {
  protected:
   /// The workload `registration` on the client; its record.

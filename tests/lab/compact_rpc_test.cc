@@ -7,10 +7,6 @@ namespace {
 
 namespace json = boost::json;
 
-double metric(const json::value& record, const char* name) {
-  return record.at("metrics").at(name).at("value").to_number<double>();
-}
-
 class Rpc : public CompactLab {
  protected:
   // Both ends' records.

@@ -6,10 +6,6 @@ namespace {
 
 namespace json = boost::json;
 
-double metric(const json::value& record, const char* name) {
-  return record.at("metrics").at(name).at("value").to_number<double>();
-}
-
 bool has(const json::value& record, const char* name) {
   return record.at("metrics").as_object().contains(name);
 }

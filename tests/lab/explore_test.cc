@@ -7,7 +7,7 @@
 namespace longhaul::testing {
 namespace {
 
-constexpr const char* kCampaign = R"(name: first
+constexpr const char* kExplored = R"(name: first
 workload: latency
 series: [{transport: rdma, provider: rxe}]
 axes: {size: [1KiB]}
@@ -16,7 +16,7 @@ fixed: {delay: 5ms, duration: 25ms, min_samples: 2, warmup: 0}
 
 TEST(Explore, TheLossOfTheFirstPacketsCostsASecond) {
   const TemporaryDirectory directory;
-  write_file(directory.path() / "first.yaml", kCampaign);
+  write_file(directory.path() / "first.yaml", kExplored);
   const auto out = directory.path() / "out";
   const auto explored = longhaul({"explore", directory.path() / "first.yaml", "--out", out, "--most", "1"});
   ASSERT_EQ(explored.code, 0) << explored.out << explored.err;

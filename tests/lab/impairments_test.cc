@@ -17,7 +17,7 @@ constexpr double kLate =
 
 // Where losses come in bursts the way back, whose losses nobody looks at, has none: the server's record goes there when
 // nothing else does, so that its retransmissions alone would have to outlast a burst, and TCP makes them ever rarer.
-constexpr const char* kCampaign = R"(name: impairments
+constexpr const char* kImpaired = R"(name: impairments
 experiments:
   - workload: packets
     series: [{transport: tcp, rival: rxe}]
@@ -66,7 +66,7 @@ class Impairments : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     directory_ = std::make_unique<TemporaryDirectory>();
-    write_file(directory_->path() / "impairments.yaml", kCampaign);
+    write_file(directory_->path() / "impairments.yaml", kImpaired);
     const auto out = directory_->path() / "out";
     const auto run =
         longhaul({"run", directory_->path() / "impairments.yaml", "--lab", "--clock", "virtual", "--out", out});

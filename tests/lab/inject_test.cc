@@ -11,7 +11,7 @@
 namespace longhaul::testing {
 namespace {
 
-constexpr const char* kCampaign = R"(name: one
+constexpr const char* kInjected = R"(name: one
 workload: latency
 series: [{transport: tcp, rival: rxe}]
 axes: {size: [1KiB]}
@@ -44,7 +44,7 @@ constexpr Case kCases[] = {
 TEST(Inject, EveryFaultEndsInARunThatCountsOrInAFailureThatSaysWhy) {
   const TemporaryDirectory directory;
   const auto campaign = directory.path() / "one.yaml";
-  write_file(campaign, kCampaign);
+  write_file(campaign, kInjected);
   std::vector<std::string> command{"inject", campaign, "--json"};
   for (const auto& one : kCases) command.insert(command.end(), {"--only", one.injection});
   const auto injected = longhaul(command);
@@ -65,7 +65,7 @@ TEST(Inject, EveryFaultEndsInARunThatCountsOrInAFailureThatSaysWhy) {
 TEST(Inject, WhatWasFoundIsToldWhenItIsInterrupted) {
   const TemporaryDirectory directory;
   const auto campaign = directory.path() / "one.yaml", log = directory.path() / "log";
-  write_file(campaign, kCampaign);
+  write_file(campaign, kInjected);
   auto process = start_longhaul({"inject", campaign, "--fault", "kill"}, log);
   // Of each that is tried it says one line, with its number.
   for (int i = 0; i < 2400 && read_file(log).find("\n2/") == std::string::npos && process.running(); ++i) {

@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kCampaign = R"(name: kernels
+constexpr const char* kOnTwoKernels = R"(name: kernels
 workload: latency
 series: [{transport: rdma, provider: rxe}, {transport: rdma, provider: siw}, {transport: tcp, rival: rxe}]
 axes: {size: [1KiB]}
@@ -30,7 +30,7 @@ TEST(Kernels, TwoOfDebiansAreComparedByOneCommand) {
   if (!knows_two_kernels())
     GTEST_SKIP() << "apt does not know both a kernel 6.1 and a kernel 6.12 (bookworm-backports)";
   const TemporaryDirectory directory;
-  write_file(directory.path() / "kernels.yaml", kCampaign);
+  write_file(directory.path() / "kernels.yaml", kOnTwoKernels);
   const auto out = directory.path() / "out";
   const std::vector<std::string> command{"kernels", directory.path() / "kernels.yaml", "6.1", "6.12", "--out", out};
   const auto made = longhaul(command);
@@ -77,7 +77,7 @@ TEST(Kernels, OnesOwnBootsFromItsFile) {
   fs::create_directories(modules.parent_path());
   fs::copy(kernel / "modules", modules, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
   fs::remove(modules / "build");
-  write_file(directory.path() / "kernels.yaml", kCampaign);
+  write_file(directory.path() / "kernels.yaml", kOnTwoKernels);
   const auto run = [&](const fs::path& out, const std::vector<std::string>& more) {
     std::vector<std::string> command{"run", directory.path() / "kernels.yaml", "--lab", "--clock", "virtual", "--out",
                                      out};

@@ -19,17 +19,17 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const std::string kText =
+const std::string kMergedCampaign =
     "name: n\nworkload: ping\nseries:\n  - {transport: rdma, provider: rxe}\n  - {transport: tcp, rival: siw}\n"
     "axes: {delay: [0, 5ms]}\nfixed: {duration: 100ms, warmup: 0}\nrepeat: {min: 2}\n";  // 4 cells, 8 runs
 
 class Merge : public ::testing::Test {
  protected:
-  Merge() : campaign_(*testing::read(kText)), cells_(*expand(campaign_)) {
+  Merge() : campaign_(*testing::read(kMergedCampaign)), cells_(*expand(campaign_)) {
     set_clock(cells_, kVirtualClock);
     cells_[3].unsupported = "siw has no such thing";
     manifest_.name = "n";
-    manifest_.campaign_text = kText;
+    manifest_.campaign_text = kMergedCampaign;
     manifest_.seed = 7;
     manifest_.started = 1000;
     manifest_.testbed.topology = "compact";

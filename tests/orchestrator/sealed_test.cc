@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::string kText =
+const std::string kSealedCampaign =
     "name: n\nworkload: ping\nseries:\n  - {transport: rdma, provider: rxe}\n  - {transport: tcp, rival: siw}\n"
     "axes: {delay: [0, 5ms]}\nfixed: {duration: 100ms, warmup: 0}\nrepeat: {min: 2}\n";  // 4 cells, 8 runs
 
@@ -33,7 +33,7 @@ std::optional<double> precision(const std::vector<double>& values) {
 
 class Sealed : public ::testing::Test {
  protected:
-  Sealed() : campaign_(*testing::read(kText)), cells_(*expand(campaign_)) {
+  Sealed() : campaign_(*testing::read(kSealedCampaign)), cells_(*expand(campaign_)) {
     set_clock(cells_, kVirtualClock);
     options_.labs = 2;
   }
@@ -43,7 +43,7 @@ class Sealed : public ::testing::Test {
     Manifest manifest;
     manifest.seed = 7;
     manifest.campaign_file = "c.yaml";
-    manifest.campaign_text = kText;
+    manifest.campaign_text = kSealedCampaign;
     manifest.testbed.topology = "compact";
     manifest.virtual_clock = journal_.manifest.virtual_clock.value_or(testing::testbed_clock());
     manifest.wall = journal_.manifest.wall;
@@ -117,7 +117,7 @@ TEST_F(Sealed, OrdersTellAllThatACopyNeeds) {
   ASSERT_TRUE(session());
   std::map<int, std::set<std::uint64_t>> seeds;
   for (const auto& order : some(copies_.orders)) {
-    EXPECT_EQ(order.campaign_text, kText);
+    EXPECT_EQ(order.campaign_text, kSealedCampaign);
     EXPECT_EQ(order.clock, "virtual");
     EXPECT_EQ(order.limit, 3 * 100'000'000 + 60'000'000'000);
     seeds[order.repetition].insert(order.variation.seed);
@@ -300,7 +300,7 @@ TEST_F(Sealed, AnInjectionIsInTheOrderAndAllThatItsCopySaysIsTaken) {
     return Result<std::string>{say_injected({}) + say_record(lost) + say_resumed() + say_record(good)};
   };
   Manifest manifest;
-  manifest.campaign_text = kText;
+  manifest.campaign_text = kSealedCampaign;
   const Injection injection{.fault = "kill", .target = "degen", .moment = "window"};
   const SealedDriver driver{campaign_,        cells_,           manifest, precision, {},
                             testing::clock(), copies_.runner(), journal_, sink_,     options_};

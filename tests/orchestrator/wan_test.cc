@@ -25,7 +25,7 @@ const Baseline kBaseline{
     .forward = 30'000, .back = 40'000, .round_trips = {{"10.0.0.1 10.0.1.1", 500'000}, {"10.0.0.2 10.0.1.2", 600'000}}};
 
 // Of a router that has what kAsked says; off by so much in each direction.
-degen::Report report(std::int64_t off = 0, std::uint64_t samples = 24) {
+degen::Report measured_off(std::int64_t off = 0, std::uint64_t samples = 24) {
   degen::Report report{.impaired = true, .engine = "netem", .parameters = kAsked};
   for (auto* way : {&report.forward, &report.back}) {
     way->asked = kDelay;
@@ -54,7 +54,7 @@ Wan ready() {
 Wan in_place(std::int64_t off = 0) {
   auto wan = ready();
   EXPECT_TRUE(wan.ask("netem", kAsked, true));
-  EXPECT_TRUE(*wan.applied(report(off)));
+  EXPECT_TRUE(*wan.applied(measured_off(off)));
   return wan;
 }
 
@@ -112,7 +112,7 @@ TEST(Wan, IsInPlaceWithinTheAimAtOnce) {
   for (const std::int64_t off : {0, 100'000, -100'000}) {
     auto wan = ready();
     ASSERT_TRUE(wan.ask("netem", kAsked, true));
-    EXPECT_TRUE(wan.applied(report(off)).value()) << off;
+    EXPECT_TRUE(wan.applied(measured_off(off)).value()) << off;
     EXPECT_TRUE(wan.in_place());
     EXPECT_EQ(wan.tries(), 1);
     EXPECT_THAT(wan.achieved(), ElementsAre(kDelay + off, kDelay + off));
@@ -122,10 +122,10 @@ TEST(Wan, IsInPlaceWithinTheAimAtOnce) {
 TEST(Wan, IsAppliedAgainUntilItIs) {
   auto wan = ready();
   ASSERT_TRUE(wan.ask("netem", kAsked, true));
-  EXPECT_FALSE(wan.applied(report(300'000)).value());
+  EXPECT_FALSE(wan.applied(measured_off(300'000)).value());
   EXPECT_FALSE(wan.in_place());
-  EXPECT_FALSE(wan.applied(report(100'001)).value());
-  EXPECT_TRUE(wan.applied(report(10'000)).value());
+  EXPECT_FALSE(wan.applied(measured_off(100'001)).value());
+  EXPECT_TRUE(wan.applied(measured_off(10'000)).value());
   EXPECT_EQ(wan.tries(), 3);
   // The next one is counted from the start.
   ASSERT_TRUE(wan.ask("netem", kAsked, true));
@@ -136,8 +136,8 @@ TEST(Wan, TheLastTryHasTheWholeTolerance) {
   for (const std::int64_t off : {200'000, 200'001}) {
     auto wan = ready();
     ASSERT_TRUE(wan.ask("netem", kAsked, true));
-    for (int i = 1; i < Wan::kTries; ++i) EXPECT_FALSE(wan.applied(report(off)).value());
-    const auto last = wan.applied(report(off));
+    for (int i = 1; i < Wan::kTries; ++i) EXPECT_FALSE(wan.applied(measured_off(off)).value());
+    const auto last = wan.applied(measured_off(off));
     EXPECT_EQ(last.has_value(), off == 200'000);
     EXPECT_EQ(wan.in_place(), off == 200'000);
     EXPECT_EQ(wan.stale(), off != 200'000);
@@ -151,7 +151,7 @@ TEST(Wan, AnEmulatedProcessorHasAWiderTolerance) {
   auto wan = ready();
   wan.set_emulated(true);
   ASSERT_TRUE(wan.ask("netem", kAsked, true));
-  EXPECT_TRUE(wan.applied(report(500'000)).value());
+  EXPECT_TRUE(wan.applied(measured_off(500'000)).value());
 }
 
 TEST(Wan, APathWithoutTheRouterIsInPlaceAsItIs) {
@@ -165,14 +165,14 @@ TEST(Wan, APathWithoutTheRouterIsInPlaceAsItIs) {
 
 TEST(Wan, ARunWithinToleranceCountsAndKeepsTheImpairment) {
   auto wan = in_place();
-  EXPECT_TRUE(wan.measured(report(-200'000), 24, report(200'000)));
+  EXPECT_TRUE(wan.measured(measured_off(-200'000), 24, measured_off(200'000)));
   EXPECT_TRUE(wan.in_place());
   EXPECT_THAT(wan.achieved(), ElementsAre(kDelay + 200'000, kDelay + 200'000));  // before the next run
 }
 
 TEST(Wan, ARunDuringWhichTheDelayDriftedDoesNot) {
   auto wan = in_place();
-  const auto judged = wan.measured(report(200'001), 24, report());
+  const auto judged = wan.measured(measured_off(200'001), 24, measured_off());
   ASSERT_FALSE(judged);
   EXPECT_EQ(judged.error().status, Status::refused);
   EXPECT_THAT(judged.error().message, HasSubstr("during the run, client to server"));
@@ -182,8 +182,9 @@ TEST(Wan, ARunDuringWhichTheDelayDriftedDoesNot) {
 
 TEST(Wan, AWindowTooShortForProbesIsJudgedByBeforeAndAfter) {
   auto wan = in_place();
-  EXPECT_TRUE(wan.measured(report(0, 3), kFewestSamples - 1, report()));
-  EXPECT_THAT(wan.measured(report(0, 3), kFewestSamples, report()).error().message, HasSubstr("only 3 probes"));
+  EXPECT_TRUE(wan.measured(measured_off(0, 3), kFewestSamples - 1, measured_off()));
+  EXPECT_THAT(wan.measured(measured_off(0, 3), kFewestSamples, measured_off()).error().message,
+              HasSubstr("only 3 probes"));
 }
 
 TEST(Wan, AQueueThatTheRunFilledIsJudgedWhenItIsEmptyAgain) {
@@ -191,7 +192,7 @@ TEST(Wan, AQueueThatTheRunFilledIsJudgedWhenItIsEmptyAgain) {
   const Parameters limited{{"delay", Value{kDelay}}, {"rate", Value{100'000'000}}};
   ASSERT_TRUE(wan.ask("netem", limited, true));
   const auto measured = [&](std::int64_t off) {
-    auto one = report(off);
+    auto one = measured_off(off);
     one.parameters = limited;
     return one;
   };
@@ -202,17 +203,17 @@ TEST(Wan, AQueueThatTheRunFilledIsJudgedWhenItIsEmptyAgain) {
 
 TEST(Wan, ARunAfterWhichTheDelayIsOffDoesNotCount) {
   auto wan = in_place();
-  const auto judged = wan.measured(report(), 24, report(200'001));
+  const auto judged = wan.measured(measured_off(), 24, measured_off(200'001));
   ASSERT_FALSE(judged);
   EXPECT_THAT(judged.error().message, HasSubstr("after the run, client to server"));
   EXPECT_FALSE(wan.in_place());
 }
 
 TEST(Wan, ALostImpairmentIsToldFromOneThatDrifted) {
-  auto other = report();
+  auto other = measured_off();
   other.parameters = {{"delay", Value{kDelay + 1}}};
-  for (const auto& [during, after] : {std::pair{unimpaired(), report()}, std::pair{report(), unimpaired()},
-                                      std::pair{other, report()}, std::pair{report(), other}}) {
+  for (const auto& [during, after] : {std::pair{unimpaired(), measured_off()}, std::pair{measured_off(), unimpaired()},
+                                      std::pair{other, measured_off()}, std::pair{measured_off(), other}}) {
     auto wan = in_place();
     const auto judged = wan.measured(during, 24, after);
     ASSERT_FALSE(judged);
@@ -226,7 +227,7 @@ TEST(Wan, WhatDegenSaysOfALossIsInTheRefusal) {
   auto wan = in_place();
   auto after = unimpaired();
   after.problem = "rb0: degen's qdisc is gone";
-  const auto judged = wan.measured(report(), 24, after);
+  const auto judged = wan.measured(measured_off(), 24, after);
   ASSERT_FALSE(judged);
   EXPECT_EQ(judged.error().status, Status::refused);
   EXPECT_EQ(judged.error().message, "the router lost its impairment during the run: rb0: degen's qdisc is gone");
@@ -237,7 +238,7 @@ TEST(Wan, ALossThatIsGoneIsRefusedThoughTheDelayIsAsAsked) {
   auto wan = ready();
   const Parameters loss{{"loss", Value{1'000}}};
   ASSERT_TRUE(wan.ask("netem", loss, true));
-  auto placed = report();
+  auto placed = measured_off();
   placed.parameters = loss;
   for (auto* way : {&placed.forward, &placed.back}) way->asked = way->achieved = 0;
   ASSERT_TRUE(wan.applied(placed).value());
@@ -261,7 +262,7 @@ TEST(Wan, SubtractsTheBaselineWhereDegenHasNone) {
   EXPECT_EQ(corrected.forward.unimpaired, 30'000);
   EXPECT_EQ(corrected.forward.achieved, 5'000);
   EXPECT_EQ(corrected.back.achieved, -5'000);
-  EXPECT_EQ(wan.corrected(report(7)).forward.achieved, kDelay + 7);  // degen's own
+  EXPECT_EQ(wan.corrected(measured_off(7)).forward.achieved, kDelay + 7);  // degen's own
   auto silent = unimpaired();
   silent.forward.samples = 0;
   EXPECT_EQ(wan.corrected(silent).forward.achieved, 0);

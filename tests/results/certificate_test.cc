@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kMegabit = 1'000'000;
 
 class Certificates : public testing::Test {
@@ -43,7 +43,7 @@ class Certificates : public testing::Test {
 
   void engines() {
     for (const std::string engine : {"netem", "edt"})
-      for (const auto delay : {1 * kMs, 5 * kMs, 100 * kMs}) {
+      for (const auto delay : {1 * kMillisecond, 5 * kMillisecond, 100 * kMillisecond}) {
         Parameters parameters{{"delay", Value{delay}}};
         if (engine != "netem") parameters["engine"] = Value{engine};
         add(parameters);
@@ -53,21 +53,21 @@ class Certificates : public testing::Test {
 
 TEST_F(Certificates, SayWhatEachEngineKept) {
   engines();
-  spoil(add({{"delay", Value{500 * kMs}}}), "loss");
-  add({{"delay", Value{5 * kMs}}, {"rate", Value{10 * kMegabit}}});
+  spoil(add({{"delay", Value{500 * kMillisecond}}}), "loss");
+  add({{"delay", Value{5 * kMillisecond}}, {"rate", Value{10 * kMegabit}}});
   const auto certificate = made();
   ASSERT_EQ(certificate.engines.size(), 2u);
   const auto& netem = certificate.engines.at("netem");
   ASSERT_EQ(netem.size(), 5u);
-  EXPECT_EQ(netem.front().delay, 1 * kMs);
+  EXPECT_EQ(netem.front().delay, 1 * kMillisecond);
   EXPECT_DOUBLE_EQ(*netem.front().error, 2000);
   EXPECT_DOUBLE_EQ(*netem.front().largest_error, 3000);
   EXPECT_DOUBLE_EQ(*netem.front().p99, 20'000);
   EXPECT_EQ(netem.front().packets_a_second, 1000);
   EXPECT_THAT(netem[3].broken, HasSubstr("0.01 of the packets were lost"));
   const auto range = range_of(netem);
-  EXPECT_EQ(range.least_delay, 1 * kMs);
-  EXPECT_EQ(range.most_delay, 100 * kMs) << "what was not kept does not count";
+  EXPECT_EQ(range.least_delay, 1 * kMillisecond);
+  EXPECT_EQ(range.most_delay, 100 * kMillisecond) << "what was not kept does not count";
   EXPECT_EQ(range.most_rate, 10 * kMegabit);
   EXPECT_THAT(to_text(certificate), HasSubstr("netem: delays 1ms to 100ms, rates 10Mbit/s to 10Mbit/s"));
 }
@@ -90,18 +90,18 @@ TEST_F(Certificates, HaveTheRouterByItself) {
 
 TEST_F(Certificates, SayUpToHowManyPacketsASecond) {
   for (const std::int64_t interval : {100'000, 50'000, 20'000, 10'000})
-    for (const auto delay : {1 * kMs, 100 * kMs}) {
+    for (const auto delay : {1 * kMillisecond, 100 * kMillisecond}) {
       auto& cell = add({{"delay", Value{delay}}, {"interval", Value{interval}}});
-      if (interval == 20'000 && delay == 100 * kMs) spoil(cell, "reordered");
+      if (interval == 20'000 && delay == 100 * kMillisecond) spoil(cell, "reordered");
     }
   EXPECT_EQ(range_of(made().engines.at("netem")).packets_a_second, 20'000)
       << "50,000 broke at one delay; that 100,000 did not is luck";
 }
 
 TEST_F(Certificates, ArePlainCellsOfPacketsAlone) {
-  add({{"delay", Value{kMs}}, {"loss", Value{1000}}});
+  add({{"delay", Value{kMillisecond}}, {"loss", Value{1000}}});
   EXPECT_THAT(certify(summary_, vocabulary_).error().message, HasSubstr("campaigns/certify.yaml"));
-  add({{"delay", Value{kMs}}}).workload = "latency";
+  add({{"delay", Value{kMillisecond}}}).workload = "latency";
   EXPECT_FALSE(certify(summary_, vocabulary_));
 }
 
@@ -110,24 +110,26 @@ TEST_F(Certificates, TellCellsThatLieOutside) {
   const auto certificate = made();
   const auto why = [&](const Parameters& parameters) { return outside(certificate, parameters); };
   EXPECT_EQ(why({}), "") << "nothing is asked of degen";
-  EXPECT_EQ(why({{"delay", Value{5 * kMs}}}), "");
-  EXPECT_EQ(why({{"delay", Value{7 * kMs}}, {"engine", Value{"edt"}}}), "") << "between two that were kept";
-  EXPECT_EQ(why({{"delay", Value{5 * kMs}}, {"delay_back", Value{0}}}), "");
-  EXPECT_THAT(why({{"delay", Value{200 * kMs}}}), HasSubstr("engine netem is certified from 1ms to 100ms"));
-  EXPECT_THAT(why({{"delay", Value{5 * kMs}}, {"delay_back", Value{200 * kMs}}}), HasSubstr("delay 200ms"));
-  EXPECT_THAT(why({{"delay", Value{kMs / 2}}}), HasSubstr("delay 500us"));
+  EXPECT_EQ(why({{"delay", Value{5 * kMillisecond}}}), "");
+  EXPECT_EQ(why({{"delay", Value{7 * kMillisecond}}, {"engine", Value{"edt"}}}), "") << "between two that were kept";
+  EXPECT_EQ(why({{"delay", Value{5 * kMillisecond}}, {"delay_back", Value{0}}}), "");
+  EXPECT_THAT(why({{"delay", Value{200 * kMillisecond}}}), HasSubstr("engine netem is certified from 1ms to 100ms"));
+  EXPECT_THAT(why({{"delay", Value{5 * kMillisecond}}, {"delay_back", Value{200 * kMillisecond}}}),
+              HasSubstr("delay 200ms"));
+  EXPECT_THAT(why({{"delay", Value{kMillisecond / 2}}}), HasSubstr("delay 500us"));
   EXPECT_THAT(why({{"rate", Value{kMegabit}}}), HasSubstr("none was certified of engine netem"));
-  EXPECT_THAT(why({{"delay", Value{kMs}}, {"engine", Value{"nfqueue"}}}), HasSubstr("engine nfqueue is not in"));
-  EXPECT_THAT(why({{"delay", Value{kMs}}, {"engine", Value{"auto"}}}), HasSubstr("name it"));
-  EXPECT_THAT(why({{"delay", Value{kMs}}, {"clock", Value{"virtual"}}}), HasSubstr("by the host clock"));
+  EXPECT_THAT(why({{"delay", Value{kMillisecond}}, {"engine", Value{"nfqueue"}}}),
+              HasSubstr("engine nfqueue is not in"));
+  EXPECT_THAT(why({{"delay", Value{kMillisecond}}, {"engine", Value{"auto"}}}), HasSubstr("name it"));
+  EXPECT_THAT(why({{"delay", Value{kMillisecond}}, {"clock", Value{"virtual"}}}), HasSubstr("by the host clock"));
 }
 
 TEST_F(Certificates, ADelayBetweenTwoThatWasNotKeptIsOutside) {
   engines();
-  auto& cell = add({{"delay", Value{20 * kMs}}});
+  auto& cell = add({{"delay", Value{20 * kMillisecond}}});
   cell.status = Status::refused;
   cell.message = "before the run, client to server: asked for 20.000 ms";
-  EXPECT_THAT(outside(made(), {{"delay", Value{20 * kMs}}}),
+  EXPECT_THAT(outside(made(), {{"delay", Value{20 * kMillisecond}}}),
               HasSubstr("did not keep it at 1000 packets/s: before the"));
 }
 

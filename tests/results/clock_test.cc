@@ -23,10 +23,6 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-Summary summed(const synthetic::Campaign& campaign) {
-  return *summarise(campaign.manifest, campaign.runs, campaign.facts, synthetic::vocabulary());
-}
-
 synthetic::Campaign virtual_one(int runs = 6) {
   return synthetic::campaign({.delays_ns = {0, 5'000'000}, .sizes = {64}, .runs = runs, .virtual_clock = true});
 }
@@ -45,20 +41,20 @@ synthetic::Campaign mixed() {
 }
 
 TEST(Clock, IsTheCellsAndTheSummarys) {
-  EXPECT_EQ(clock_of(summed(host_one())), "host");
-  const auto summary = summed(virtual_one());
+  EXPECT_EQ(clock_of(synthetic::summed(host_one())), "host");
+  const auto summary = synthetic::summed(virtual_one());
   EXPECT_EQ(clock_of(summary), "virtual");
   for (const auto& cell : some(summary.cells)) {
     EXPECT_TRUE(cell.virtual_clock && cell.emulated);
     EXPECT_FALSE(noisy(cell));
   }
-  EXPECT_TRUE(noisy(summed(host_one()).cells[0]));
-  EXPECT_EQ(clock_of(summed(mixed())), "both");
+  EXPECT_TRUE(noisy(synthetic::summed(host_one()).cells[0]));
+  EXPECT_EQ(clock_of(synthetic::summed(mixed())), "both");
   EXPECT_EQ(clock_of(Summary{}), "host");
 }
 
 TEST(Clock, RunsThatAreAllTheSameHaveAnIntervalWithoutWidth) {
-  const auto summary = summed(virtual_one());
+  const auto summary = synthetic::summed(virtual_one());
   for (const auto& cell : some(summary.cells)) {
     const auto* latency = cell.metric("latency");
     ASSERT_TRUE(latency->interval);
@@ -74,16 +70,16 @@ TEST(Clock, RunsThatAreAllTheSameHaveAnIntervalWithoutWidth) {
 }
 
 TEST(Clock, HasAColumnAndIsNoParameter) {
-  const auto text = csv_of(summed(virtual_one()), synthetic::vocabulary());
+  const auto text = csv_of(synthetic::summed(virtual_one()), synthetic::vocabulary());
   EXPECT_THAT(text, HasSubstr(",params,clock\n"));
   EXPECT_THAT(text, HasSubstr(",compact,{},virtual\n"));
   EXPECT_THAT(text, Not(HasSubstr(",host\n")));
   EXPECT_THAT(text, Not(HasSubstr("\"\"clock\"\"")));
-  EXPECT_THAT(csv_of(summed(host_one()), synthetic::vocabulary()), HasSubstr(",compact,{},host\n"));
+  EXPECT_THAT(csv_of(synthetic::summed(host_one()), synthetic::vocabulary()), HasSubstr(",compact,{},host\n"));
 }
 
 TEST(Clock, CellsOfDifferentClocksAreNeverPooledNorCompared) {
-  const auto summary = summed(mixed());
+  const auto summary = synthetic::summed(mixed());
   EXPECT_EQ(summary.cells.size(), 16U);
   for (const auto& cell : some(summary.cells)) EXPECT_EQ(cell.usable, 6);
   const auto clock_of_cell = [&](const std::string& id) {
@@ -109,7 +105,7 @@ TEST(Clock, CellsOfDifferentClocksAreNeverPooledNorCompared) {
 
 TEST(Clock, AnotherClockIsAnotherCellToCompare) {
   const auto words = synthetic::vocabulary();
-  const auto result = compare(summed(host_one()), summed(virtual_one()), words);
+  const auto result = compare(synthetic::summed(host_one()), synthetic::summed(virtual_one()), words);
   EXPECT_TRUE(result.figures.empty());
   EXPECT_EQ(result.only_first.size(), 8U);
   const auto text = to_text(result, words);
@@ -121,7 +117,7 @@ TEST(Clock, AnotherClockIsAnotherCellToCompare) {
 TEST(Clock, TheSameRunByRunAgrees) {
   const auto words = synthetic::vocabulary();
   auto campaign = virtual_one(2);
-  const auto summary = summed(campaign);
+  const auto summary = synthetic::summed(campaign);
   auto result = compare(summary, summary, words);
   EXPECT_EQ(result.agreeing, 8);
   EXPECT_EQ(result.exact, 8 * 15);
@@ -129,24 +125,25 @@ TEST(Clock, TheSameRunByRunAgrees) {
   EXPECT_EQ(result.undecided + result.disagreeing, 0);
   EXPECT_THAT(to_text(result, words), HasSubstr("120 of 120 figures by the virtual clock are the same in every run"));
   campaign.runs.back().nodes.at("client").metrics.at("latency").value += 1;
-  result = compare(summary, summed(campaign), words);
+  result = compare(summary, synthetic::summed(campaign), words);
   EXPECT_EQ(result.identical, 8 * 15 - 1);
   EXPECT_EQ(result.undecided, 1);
   EXPECT_EQ(boost::json::parse(to_json(result)).at("identical"), 119);
-  EXPECT_THAT(to_text(compare(summed(host_one()), summed(host_one()), words), words), Not(HasSubstr("virtual")));
+  EXPECT_THAT(to_text(compare(synthetic::summed(host_one()), synthetic::summed(host_one()), words), words),
+              Not(HasSubstr("virtual")));
 }
 
 TEST(Clock, IsSaidWhereFiguresAre) {
   const auto words = synthetic::vocabulary();
-  const auto summary = summed(virtual_one());
+  const auto summary = synthetic::summed(virtual_one());
   const auto headline = headline_of(analyse(summary, words));
   EXPECT_THAT(headline, HasSubstr("All of it was measured by a virtual clock: a fixed cost per instruction"));
   EXPECT_THAT(headline, Not(HasSubstr("Emulated processors")));
-  EXPECT_THAT(headline_of(analyse(summed(host_one()), words)), HasSubstr("Emulated processors"));
+  EXPECT_THAT(headline_of(analyse(synthetic::summed(host_one()), words)), HasSubstr("Emulated processors"));
   const auto claims = boost::json::parse(claims_of(analyse(summary, words)));
   EXPECT_EQ(claims.at("clock").as_string(), "virtual");
   EXPECT_THAT(std::string{claims.at("limits").as_string()}, HasSubstr("no caches"));
-  const auto of_host = boost::json::parse(claims_of(analyse(summed(host_one()), words)));
+  const auto of_host = boost::json::parse(claims_of(analyse(synthetic::summed(host_one()), words)));
   EXPECT_EQ(of_host.at("clock").as_string(), "host");
   EXPECT_FALSE(of_host.as_object().contains("limits"));
   EXPECT_THAT(to_text(check_claims(summary, words, all_claims()), summary),
@@ -156,18 +153,18 @@ TEST(Clock, IsSaidWhereFiguresAre) {
 TEST(Clock, IsAConditionOfThePageOnlyWhereItTellsCellsApart) {
   const auto words = synthetic::vocabulary();
   const auto conditions = [&](const synthetic::Campaign& campaign) {
-    return boost::json::serialize(data_of(analyse(summed(campaign), words), false)
+    return boost::json::serialize(data_of(analyse(synthetic::summed(campaign), words), false)
                                       .at("cells")
                                       .at(15 % campaign.manifest.cells.size())
                                       .at("conditions"));
   };
   EXPECT_EQ(conditions(virtual_one()), "{}");
   EXPECT_EQ(conditions(mixed()), R"({"clock":"virtual"})");
-  const auto data = data_of(analyse(summed(virtual_one()), words), false);
+  const auto data = data_of(analyse(synthetic::summed(virtual_one()), words), false);
   EXPECT_EQ(data.at("clock").as_string(), "virtual");
   EXPECT_EQ(data.at("virtual_clock").at("shift"), 1);
   EXPECT_EQ(data.at("cells").at(0).at("cpu").as_array().size(), 14U);
-  EXPECT_TRUE(data_of(analyse(summed(host_one()), words), false).at("virtual_clock").is_null());
+  EXPECT_TRUE(data_of(analyse(synthetic::summed(host_one()), words), false).at("virtual_clock").is_null());
 }
 
 TEST(Clock, GoesThroughTheStore) {

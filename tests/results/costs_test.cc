@@ -73,7 +73,7 @@ TEST_F(Costs, ALineBelowNothingCostsNothing) {
 TEST_F(Costs, OneSizeIsNoLine) {
   add({{"size", std::int64_t{4096}}}, 770, 7420);
   EXPECT_TRUE(fit_costs(summary_, vocabulary_).empty());
-  EXPECT_THAT(to_text({}), HasSubstr("No cells"));
+  EXPECT_THAT(to_text(std::vector<FittedCosts>{}), HasSubstr("No cells"));
 }
 
 }  // namespace

@@ -21,12 +21,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Summary summed(const synthetic::Campaign& campaign) {
-  return *summarise(campaign.manifest, campaign.runs, campaign.facts, synthetic::vocabulary());
-}
-
 TEST(Alone, IsSummarisedWithoutAPath) {
-  const auto summary = summed(synthetic::alone());
+  const auto summary = synthetic::summed(synthetic::alone());
   ASSERT_EQ(summary.cells.size(), 6U);
   for (const auto& cell : summary.cells) {
     EXPECT_EQ(cell.status, Status::ok) << cell.message;
@@ -42,13 +38,13 @@ TEST(Alone, IsSummarisedWithoutAPath) {
 
 // cell, workload, then nothing of transport, delay and path.
 TEST(Alone, HasEmptyColumnsInTheTable) {
-  const auto text = csv_of(summed(synthetic::alone()), synthetic::vocabulary());
+  const auto text = csv_of(synthetic::summed(synthetic::alone()), synthetic::vocabulary());
   EXPECT_THAT(text, HasSubstr(",simulation,,,,,,,,,,,,hit_ratio,1,6,600,0.5,0.5,0.5,,ok,,,,,compact,"));
   EXPECT_THAT(text, HasSubstr(R"(,""objects"":500,""policy"":""mrrc""}")"));
 }
 
 TEST(Alone, IsDrawnAlongItsOwnAxisByWhatVaries) {
-  const auto data = data_of(analyse(summed(synthetic::alone()), synthetic::vocabulary()), true);
+  const auto data = data_of(analyse(synthetic::summed(synthetic::alone()), synthetic::vocabulary()), true);
   const auto& workload = data.at("workloads").at(0);
   EXPECT_TRUE(workload.at("alone").as_bool());
   EXPECT_EQ(workload.at("surface").at("name").as_string(), "capacity");
@@ -65,7 +61,7 @@ TEST(Alone, IsDrawnAlongItsOwnAxisByWhatVaries) {
 }
 
 TEST(Alone, NothingOfItStopsClaimsPageAndHeadline) {
-  const auto summary = summed(synthetic::alone());
+  const auto summary = synthetic::summed(synthetic::alone());
   const auto words = synthetic::vocabulary();
   EXPECT_THAT(page_of(analyse(summary, words)), HasSubstr("What gives the best figures?"));
   EXPECT_THAT(headline_of(analyse(summary, words)), HasSubstr("6 cells: 6 ok"));
@@ -76,7 +72,7 @@ TEST(Alone, AgreesWithItselfAfterOneRun) {
   auto campaign = synthetic::alone();
   std::erase_if(campaign.runs, [](const auto& run) { return run.repetition > 0; });
   campaign.manifest.repetitions_min = campaign.manifest.repetitions_max = 1;
-  const auto summary = summed(campaign);
+  const auto summary = synthetic::summed(campaign);
   const auto same = compare(summary, summary, synthetic::vocabulary());
   EXPECT_EQ(same.agreeing, 6);
   EXPECT_EQ(same.undecided, 0);
@@ -95,7 +91,7 @@ TEST(Alone, OverATransportCrossesNothingEither) {
         run.nodes.at("client").transport = TransportFacts{.transport = "rdma", .provider = "siw", .device = "siw_a1"};
       }
   }
-  const auto text = csv_of(summed(campaign), synthetic::vocabulary());
+  const auto text = csv_of(synthetic::summed(campaign), synthetic::vocabulary());
   EXPECT_THAT(text, HasSubstr(",simulation,rdma,siw,siw_a1,,,,,,,,,hit_ratio,1,6,600,"));
   EXPECT_THAT(text, HasSubstr(",ok,,,,,compact,"));
 }

@@ -16,8 +16,6 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-constexpr std::int64_t kMillisecond = 1'000'000;
-
 NodeRecord node(Role role, CpuUse use) {
   NodeRecord record{.workload = "w", .role = role};
   record.cpu = use;
@@ -25,11 +23,11 @@ NodeRecord node(Role role, CpuUse use) {
 }
 
 CpuUse busy(std::int64_t user_ms, std::int64_t softirq_ms) {
-  return {.wall = 500 * kMillisecond,
-          .node_user = user_ms * kMillisecond,
-          .node_softirq = softirq_ms * kMillisecond,
-          .node_idle = 7 * kMillisecond,
-          .process_user = user_ms * kMillisecond};
+  return {.wall = 500 * synthetic::kMillisecond,
+          .node_user = user_ms * synthetic::kMillisecond,
+          .node_softirq = softirq_ms * synthetic::kMillisecond,
+          .node_idle = 7 * synthetic::kMillisecond,
+          .process_user = user_ms * synthetic::kMillisecond};
 }
 
 WorkloadSpec workload(const char* unit) {
@@ -41,17 +39,17 @@ WorkloadSpec workload(const char* unit) {
 
 TEST(Cpu, IsInPerCentOfOneProcessor) {
   RunRecord run;
-  run.nodes["c"] = node(Role::client, {.wall = 1000 * kMillisecond,
-                                       .node_user = 900 * kMillisecond,
-                                       .node_nice = 100 * kMillisecond,
-                                       .node_system = 300 * kMillisecond,
-                                       .node_irq = 20 * kMillisecond,
-                                       .node_softirq = 80 * kMillisecond,
-                                       .node_steal = 500 * kMillisecond,
-                                       .node_idle = 500 * kMillisecond,
-                                       .process_user = 700 * kMillisecond,
-                                       .process_system = 50 * kMillisecond,
-                                       .process_polling = 600 * kMillisecond});
+  run.nodes["c"] = node(Role::client, {.wall = 1000 * synthetic::kMillisecond,
+                                       .node_user = 900 * synthetic::kMillisecond,
+                                       .node_nice = 100 * synthetic::kMillisecond,
+                                       .node_system = 300 * synthetic::kMillisecond,
+                                       .node_irq = 20 * synthetic::kMillisecond,
+                                       .node_softirq = 80 * synthetic::kMillisecond,
+                                       .node_steal = 500 * synthetic::kMillisecond,
+                                       .node_idle = 500 * synthetic::kMillisecond,
+                                       .process_user = 700 * synthetic::kMillisecond,
+                                       .process_system = 50 * synthetic::kMillisecond,
+                                       .process_polling = 600 * synthetic::kMillisecond});
   EXPECT_THAT(run_cpu(run, nullptr),
               UnorderedElementsAre(Pair("client_cpu", 140), Pair("client_cpu_user", 100), Pair("client_cpu_system", 30),
                                    Pair("client_cpu_irq", 2), Pair("client_cpu_softirq", 8),

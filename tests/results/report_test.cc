@@ -25,14 +25,10 @@ std::string slurp(const fs::path& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-Summary summed(const synthetic::Campaign& campaign) {
-  return *summarise(campaign.manifest, campaign.runs, campaign.facts, synthetic::vocabulary());
-}
-
 // LONGHAUL_UPDATE_GOLDEN=1 writes it anew; look at the difference before it is committed.
 TEST(Csv, Golden) {
   const auto path = fs::path{LONGHAUL_SOURCE_DIR} / "tests/results/golden/cells.csv";
-  const auto text = csv_of(summed(synthetic::awkward()), synthetic::vocabulary());
+  const auto text = csv_of(synthetic::summed(synthetic::awkward()), synthetic::vocabulary());
   if (std::getenv("LONGHAUL_UPDATE_GOLDEN") != nullptr) std::ofstream{path, std::ios::binary} << text;
   EXPECT_EQ(text, slurp(path));
 }
@@ -67,7 +63,7 @@ std::vector<std::vector<std::string>> read_csv(const std::string& text) {
 }
 
 TEST(Csv, OneLinePerCellAndMetricWithEveryColumn) {
-  const auto rows = read_csv(csv_of(summed(synthetic::campaign()), synthetic::vocabulary()));
+  const auto rows = read_csv(csv_of(synthetic::summed(synthetic::campaign()), synthetic::vocabulary()));
   ASSERT_EQ(rows.size(), 1U + 32 * (1 + 7 + 7));  // its own metric, then the processors of client and server
   const auto column = [&](const std::string& name) {
     return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), name) - rows[0].begin());
@@ -93,7 +89,7 @@ TEST(Csv, OneLinePerCellAndMetricWithEveryColumn) {
 }
 
 TEST(Csv, QuotedFieldsComeBack) {
-  const auto rows = read_csv(csv_of(summed(synthetic::awkward()), synthetic::vocabulary()));
+  const auto rows = read_csv(csv_of(synthetic::summed(synthetic::awkward()), synthetic::vocabulary()));
   for (const auto& row : rows) ASSERT_EQ(row.size(), 29U);
   const auto quoted =
       std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row[0] == "55050b570a205763"; });
@@ -114,14 +110,15 @@ TEST(Csv, HoldsNoFormulaOfAStranger) {
 }
 
 TEST(ClaimsFile, HoldsThem) {
-  const auto claims = boost::json::parse(
-      claims_of(analyse(summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}})), synthetic::vocabulary())));
+  const auto claims = boost::json::parse(claims_of(
+      analyse(synthetic::summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}})), synthetic::vocabulary())));
   EXPECT_EQ(claims.at("claims").at(0).at("id").as_string(), "W1");
   EXPECT_EQ(claims.at("claims").at(0).at("findings").as_array().size(), 2U);  // rxe, siw
 }
 
 TEST(Json, HoldsWhatThePageHoldsButDistributions) {
-  const auto document = boost::json::parse(json_of(analyse(summed(synthetic::awkward()), synthetic::vocabulary())));
+  const auto document =
+      boost::json::parse(json_of(analyse(synthetic::summed(synthetic::awkward()), synthetic::vocabulary())));
   EXPECT_EQ(document.at("cells").as_array().size(), 8U);
   EXPECT_FALSE(document.at("cells").at(0).at("metrics").at(0).as_object().contains("quantiles"));
   for (const auto* secret : {"ca", "cert", "key"}) EXPECT_FALSE(document.at("testbed").as_object().contains(secret));
@@ -140,7 +137,7 @@ class PageTest : public testing::Test {
 
 TEST_F(PageTest, DataComesBackWholeThroughTheHtml) {
   const auto campaign = synthetic::awkward();
-  const auto page = page_of(analyse(summed(campaign), synthetic::vocabulary()));
+  const auto page = page_of(analyse(synthetic::summed(campaign), synthetic::vocabulary()));
   const auto json = between(page, "<script id=\"data\" type=\"application/json\">", "</script>");
   EXPECT_THAT(json, Not(HasSubstr("<")));
   const auto data = boost::json::parse(json);
@@ -153,7 +150,7 @@ TEST_F(PageTest, DataComesBackWholeThroughTheHtml) {
 
 // Three elements of script end three times, whatever the texts hold.
 TEST_F(PageTest, NothingEscapesItsElement) {
-  const auto page = page_of(analyse(summed(synthetic::awkward()), synthetic::vocabulary()));
+  const auto page = page_of(analyse(synthetic::summed(synthetic::awkward()), synthetic::vocabulary()));
   int ends = 0;
   for (auto at = page.find("</script>"); at != std::string::npos; at = page.find("</script>", at + 1)) ++ends;
   EXPECT_EQ(ends, 3);
@@ -162,7 +159,8 @@ TEST_F(PageTest, NothingEscapesItsElement) {
 }
 
 TEST_F(PageTest, AsksForNothingFromOutside) {
-  auto page = page_of(analyse(summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}})), synthetic::vocabulary()));
+  auto page = page_of(
+      analyse(synthetic::summed(synthetic::campaign({.delays_ns = {0}, .sizes = {64}})), synthetic::vocabulary()));
   const auto at = page.find(assets::echarts());
   ASSERT_NE(at, std::string::npos);
   page.erase(at, assets::echarts().size());
@@ -180,7 +178,7 @@ std::string texts_gone(std::string page, std::initializer_list<std::string_view>
 }
 
 TEST_F(PageTest, HasNoMarkupOfAStrangersStrings) {
-  const auto own = texts_gone(page_of(analyse(summed(synthetic::campaign()), synthetic::vocabulary())),
+  const auto own = texts_gone(page_of(analyse(synthetic::summed(synthetic::campaign()), synthetic::vocabulary())),
                               {assets::echarts(), assets::page_js()});
   const auto count = [](const std::string& text, const std::string& what) {
     int found = 0;
@@ -202,7 +200,7 @@ TEST_F(PageTest, HasNoMarkupOfAStrangersStrings) {
 
 // W3C CSP Level 3: a hash is of the text between the tags.
 TEST_F(PageTest, RunsAndLooksLikeNothingButItself) {
-  const auto page = page_of(analyse(summed(synthetic::awkward()), synthetic::vocabulary()));
+  const auto page = page_of(analyse(synthetic::summed(synthetic::awkward()), synthetic::vocabulary()));
   const auto policy = between(page, "<meta http-equiv=\"Content-Security-Policy\" content=\"", "\"");
   EXPECT_THAT(policy, Not(HasSubstr("unsafe")));
   EXPECT_THAT(policy, HasSubstr("default-src 'none'"));
@@ -220,7 +218,7 @@ TEST_F(PageTest, RunsAndLooksLikeNothingButItself) {
 }
 
 TEST_F(PageTest, AnswersAtTheTopWithoutJavaScript) {
-  const auto page = page_of(analyse(summed(synthetic::campaign()), synthetic::vocabulary()));
+  const auto page = page_of(analyse(synthetic::summed(synthetic::campaign()), synthetic::vocabulary()));
   EXPECT_THAT(between(page, "<h1>", "</h1>"), HasSubstr("Is RDMA faster than sockets"));
   EXPECT_THAT(between(page, "<p class=\"answer\">", "</p>"), HasSubstr("times as fast as sockets"));
 }

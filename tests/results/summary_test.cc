@@ -16,12 +16,6 @@ synthetic::Campaign one_size() {
   return synthetic::campaign({.delays_ns = {0, 5'000'000}, .sizes = {64}});
 }
 
-Summary summed(const synthetic::Campaign& campaign) {
-  auto summary = summarise(campaign.manifest, campaign.runs, campaign.facts, synthetic::vocabulary());
-  if (!summary) throw std::runtime_error(summary.error().message);
-  return *summary;
-}
-
 // The runs of the campaign's first cell.
 std::vector<RunRecord*> first_cell(synthetic::Campaign& campaign) {
   std::vector<RunRecord*> runs;
@@ -36,7 +30,7 @@ TEST(Summary, MedianOfTheRunsMedians) {
   std::int64_t values[] = {30'000, 10'000, 20'000, 60'000, 50'000, 40'000};
   for (std::size_t i = 0; i < runs.size(); ++i)
     runs[i]->nodes["client"].metrics["latency"].value = static_cast<double>(values[i]);
-  const auto summary = summed(campaign);
+  const auto summary = synthetic::summed(campaign);
   const auto& cell = summary.cells[0];
   const auto* latency = cell.metric("latency");
   ASSERT_NE(latency, nullptr);
@@ -52,9 +46,9 @@ TEST(Summary, MedianOfTheRunsMedians) {
 
 TEST(Summary, P99NeedsAThousandPooledSamples) {
   auto campaign = synthetic::campaign({.delays_ns = {0}, .sizes = {64}, .samples = 166});
-  EXPECT_FALSE(summed(campaign).cells[0].metric("latency")->p99);  // 996
+  EXPECT_FALSE(synthetic::summed(campaign).cells[0].metric("latency")->p99);  // 996
   campaign = synthetic::campaign({.delays_ns = {0}, .sizes = {64}, .samples = 167});
-  const auto summary = summed(campaign);
+  const auto summary = synthetic::summed(campaign);
   const auto* latency = summary.cells[0].metric("latency");
   ASSERT_TRUE(latency->p99);
   EXPECT_EQ(latency->samples, 1002U);
@@ -70,12 +64,12 @@ TEST(Summary, AchievedDelayIsTheMedianOverRunsPerDirection) {
     runs[i]->path->back.samples = i < 2 ? 0 : 10;
     runs[i]->path->forward.dropped = 1;
   }
-  const auto summary = summed(campaign);
+  const auto summary = synthetic::summed(campaign);
   EXPECT_EQ(*summary.cells[0].forward.achieved, 250);
   EXPECT_EQ(*summary.cells[0].back.achieved, 7);
   EXPECT_EQ(summary.cells[0].forward.dropped, 6U);
   for (auto* run : runs) run->path.reset();
-  EXPECT_FALSE(summed(campaign).cells[0].forward.achieved);
+  EXPECT_FALSE(synthetic::summed(campaign).cells[0].forward.achieved);
 }
 
 TEST(Summary, ARefusedRunThatWasRepeatedDoesNotCount) {
@@ -86,7 +80,7 @@ TEST(Summary, ARefusedRunThatWasRepeatedDoesNotCount) {
   extra.message = "achieved 7 ms";
   extra.nodes["client"].metrics["latency"].value = 1;
   campaign.runs.push_back(extra);
-  const auto summary = summed(campaign);
+  const auto summary = synthetic::summed(campaign);
   const auto& cell = summary.cells[0];
   EXPECT_EQ(cell.status, Status::ok);
   EXPECT_EQ(cell.usable, 6);
@@ -115,7 +109,7 @@ TEST(Summary, StatusOfACell) {
       runs[i]->status = statuses[i];
       runs[i]->message = statuses[i] == ok ? "" : "because";
     }
-    const auto summary = summed(campaign);
+    const auto summary = synthetic::summed(campaign);
     EXPECT_EQ(summary.cells[0].status, expected);
     EXPECT_EQ(summary.cells[0].message, expected == ok ? "" : "because");
   }
@@ -125,33 +119,33 @@ TEST(Summary, CellsThatWereNotMeasuredAreThere) {
   auto campaign = one_size();
   const auto id = campaign.manifest.cells[0].cell_id;
   std::erase_if(campaign.runs, [&](const auto& run) { return run.cell_id == id && run.repetition > 1; });
-  auto summary = summed(campaign);
+  auto summary = synthetic::summed(campaign);
   EXPECT_EQ(summary.cells[0].status, Status::failed);
   EXPECT_EQ(summary.cells[0].message, "not measured: 2 of 6 runs");
   EXPECT_FALSE(summary.cells[0].metric("latency")->interval);
   std::erase_if(campaign.runs, [&](const auto& run) { return run.cell_id == id; });
-  summary = summed(campaign);
+  summary = synthetic::summed(campaign);
   EXPECT_EQ(summary.cells.size(), 8U);
   EXPECT_EQ(summary.cells[0].message, "not measured: 0 of 6 runs");
   EXPECT_TRUE(summary.cells[0].metrics.empty());
 }
 
 TEST(Summary, SoftProvidersAndEmulationAreMarked) {
-  auto summary = summed(one_size());
+  auto summary = synthetic::summed(one_size());
   EXPECT_TRUE(summary.emulated);
   for (const auto& cell : some(summary.cells)) EXPECT_TRUE(cell.soft && cell.emulated);
   const auto real = synthetic::campaign({.delays_ns = {0}, .sizes = {64}, .emulated = false});
-  summary = summed(real);
+  summary = synthetic::summed(real);
   EXPECT_FALSE(summary.emulated);
   EXPECT_FALSE(is_soft_provider("mlx5"));
   // One emulated node is enough, whatever the inventory says.
   auto mixed = real;
   mixed.facts.begin()->second.emulated = true;
-  EXPECT_TRUE(summed(mixed).emulated);
+  EXPECT_TRUE(synthetic::summed(mixed).emulated);
 }
 
 TEST(Summary, NamesWhatTheClientUsed) {
-  const auto summary = summed(one_size());
+  const auto summary = synthetic::summed(one_size());
   EXPECT_EQ(summary.cells[0].device, "rxe_a0");
   EXPECT_EQ(summary.cells[0].provider, "rxe");
   EXPECT_EQ(summary.cells[2].device, "a0");

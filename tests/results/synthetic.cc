@@ -6,7 +6,6 @@
 namespace longhaul::results::synthetic {
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kStart = 1'763'700'000'000'000'000;
 
 struct Series {
@@ -473,6 +472,12 @@ Campaign transfers() {
   }
   manifest.finished = kStart + kMillisecond;
   return result;
+}
+
+Summary summed(const Campaign& campaign) {
+  auto summary = summarise(campaign.manifest, campaign.runs, campaign.facts, vocabulary());
+  if (!summary) throw std::runtime_error(summary.error().message);
+  return *summary;
 }
 
 Result<void> write(const Campaign& campaign, const std::filesystem::path& directory) {

@@ -2,6 +2,7 @@
 // reads results; the shape of its figures follows LAB.md's (emulated processors, rxe and siw).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -11,9 +12,12 @@
 #include "model/manifest.hh"
 #include "model/record.hh"
 #include "results/store/store.hh"
+#include "results/summary/summary.hh"
 #include "results/summary/vocabulary.hh"
 
 namespace longhaul::results::synthetic {
+
+inline constexpr std::int64_t kMillisecond = 1'000'000;  // ns
 
 struct Options {
   std::vector<std::int64_t> delays_ns = {0, 1'000'000, 5'000'000, 20'000'000};
@@ -57,6 +61,9 @@ Campaign alone();
 
 /// Transfers: three processes over rxe and sockets beside it, without delay and at 5 ms, 6 runs each.
 Campaign transfers();
+
+/// What the campaign's runs say together. Throws std::runtime_error where they say nothing.
+Summary summed(const Campaign& campaign);
 
 /// Writes all of it to `directory` through the store.
 Result<void> write(const Campaign& campaign, const std::filesystem::path& directory);

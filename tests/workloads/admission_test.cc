@@ -1,5 +1,6 @@
 // Strangers at a server's port: who has not the token gets nothing and changes nothing.
 #include "workloads/harness/admission.hh"
+#include "tests/workloads/soon.hh"
 
 #include <gmock/gmock.h>
 
@@ -15,10 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
-
-Patience soon() {
-  return Patience::of(5s, -1);
-}
 
 OwnFd dial(std::uint16_t port, const char* from = "127.0.0.1") {
   const auto address = *resolve("127.0.0.1", port);

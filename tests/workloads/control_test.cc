@@ -16,7 +16,7 @@ std::pair<OwnFd, OwnFd> pair() {
   return {OwnFd{fds[0]}, OwnFd{fds[1]}};
 }
 
-Patience soon() {
+Patience briefly() {
   return Patience::of(std::chrono::milliseconds{50}, -1);
 }
 
@@ -59,12 +59,12 @@ TEST(ControlChannel, MessagesArriveInOrderAndTheEndIsAnError) {
   EXPECT_FALSE(*right.next());
   ControlMessage message;
   message.kind = ControlKind::window_start;
-  left.send(message, soon());
+  left.send(message, briefly());
   message.kind = ControlKind::window_stop;
-  left.send(message, soon());
-  EXPECT_EQ(right.receive(soon(), "a message")->kind, ControlKind::window_start);
-  EXPECT_EQ(right.receive(soon(), "a message")->kind, ControlKind::window_stop);
-  EXPECT_THAT(right.receive(soon(), "the third").error().message, HasSubstr("the third did not come"));
+  left.send(message, briefly());
+  EXPECT_EQ(right.receive(briefly(), "a message")->kind, ControlKind::window_start);
+  EXPECT_EQ(right.receive(briefly(), "a message")->kind, ControlKind::window_stop);
+  EXPECT_THAT(right.receive(briefly(), "the third").error().message, HasSubstr("the third did not come"));
   { const auto gone = std::move(left); }
   EXPECT_FALSE(right.next());
 }

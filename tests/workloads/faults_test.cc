@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "tests/workloads/ends.hh"
+#include "tests/workloads/soon.hh"
 #include "workloads/transport/socket.hh"
 
 namespace longhaul::workloads {
@@ -15,10 +16,6 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 constexpr std::int64_t kMillisecond = 1'000'000;
-
-Patience soon() {
-  return Patience::of(5s, -1);
-}
 
 OwnFd dial(std::uint16_t port) {
   const auto address = *resolve("127.0.0.1", port);

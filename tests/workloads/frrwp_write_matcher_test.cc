@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Nanoseconds kPatience{1'000'000};
+constexpr Nanoseconds kTurnTime{1'000'000};
 
 observe::RawTime at(std::int64_t ns) {
   return observe::from_ns(ns);
@@ -33,7 +33,7 @@ const T& only(const std::vector<Action>& actions) {
 }
 
 TEST(MatcherTest, AWriteWaitsForItsKey) {
-  WriteMatcher matcher{kPatience};
+  WriteMatcher matcher{kTurnTime};
   EXPECT_TRUE(matcher.post(order(1), at(10)).empty());
   EXPECT_EQ(matcher.held(), 1U);
   const auto actions = matcher.key(1, 4096, segments(), at(20));
@@ -46,7 +46,7 @@ TEST(MatcherTest, AWriteWaitsForItsKey) {
 }
 
 TEST(MatcherTest, AKeyWaitsForItsWrite) {
-  WriteMatcher matcher{kPatience};
+  WriteMatcher matcher{kTurnTime};
   EXPECT_TRUE(matcher.key(1, 4096, segments(), at(10)).empty());
   EXPECT_EQ(matcher.early(), 1U);
   EXPECT_EQ(only<Submit>(matcher.post(order(1), at(30))).matched, at(10));
@@ -54,7 +54,7 @@ TEST(MatcherTest, AKeyWaitsForItsWrite) {
 }
 
 TEST(MatcherTest, TenThousandInAnyOrder) {
-  WriteMatcher matcher{kPatience};
+  WriteMatcher matcher{kTurnTime};
   std::vector<Tag> tags(10'000);
   std::iota(tags.begin(), tags.end(), 1);
   for (const auto tag : tags) ASSERT_TRUE(matcher.post(order(tag), at(0)).empty());
@@ -64,7 +64,7 @@ TEST(MatcherTest, TenThousandInAnyOrder) {
 }
 
 TEST(MatcherTest, AKeyThatComesTwiceIsRejected) {
-  WriteMatcher matcher{kPatience};
+  WriteMatcher matcher{kTurnTime};
   matcher.key(1, 4096, segments(), at(0));
   EXPECT_THAT(only<Reject>(matcher.key(1, 4096, segments(), at(0))).reason, HasSubstr("twice"));
   // The first is still good.
@@ -73,7 +73,7 @@ TEST(MatcherTest, AKeyThatComesTwiceIsRejected) {
 }
 
 TEST(MatcherTest, ATagIsUsedOnce) {
-  WriteMatcher matcher{kPatience};
+  WriteMatcher matcher{kTurnTime};
   matcher.post(order(1), at(0));
   EXPECT_THAT(only<Fail>(matcher.post(order(1), at(0))).reason, HasSubstr("has been used"));
   matcher.key(1, 4096, segments(), at(0));
@@ -82,7 +82,7 @@ TEST(MatcherTest, ATagIsUsedOnce) {
 
 TEST(MatcherTest, AKeyForAnotherLengthFailsBothEnds) {
   for (const bool early : {false, true}) {
-    WriteMatcher matcher{kPatience};
+    WriteMatcher matcher{kTurnTime};
     if (!early) matcher.post(order(1, 8192), at(0));
     auto actions = matcher.key(1, 4096, segments(), at(0));
     if (early) actions = matcher.post(order(1, 8192), at(0));
@@ -92,13 +92,13 @@ TEST(MatcherTest, AKeyForAnotherLengthFailsBothEnds) {
     EXPECT_EQ(matcher.held() + matcher.early(), 0U);
   }
   // The length that is said and the segments that are named.
-  WriteMatcher matcher{kPatience};
+  WriteMatcher matcher{kTurnTime};
   matcher.post(order(1), at(0));
   EXPECT_EQ(matcher.key(1, 4096, segments(1024), at(0)).size(), 2U);
 }
 
 TEST(MatcherTest, ACancelledWriteIsNotMade) {
-  WriteMatcher matcher{kPatience};
+  WriteMatcher matcher{kTurnTime};
   matcher.post(order(1), at(0));
   const auto actions = matcher.cancel(1);
   ASSERT_EQ(actions.size(), 2U);
@@ -111,19 +111,19 @@ TEST(MatcherTest, ACancelledWriteIsNotMade) {
 }
 
 TEST(MatcherTest, WhatThePeerRefusesFailsHere) {
-  WriteMatcher matcher{kPatience};
+  WriteMatcher matcher{kTurnTime};
   matcher.post(order(1), at(0));
   EXPECT_EQ(only<Fail>(matcher.refused(1, "no memory")).reason, "no memory");
   EXPECT_TRUE(matcher.refused(1, "no memory").empty());
 }
 
 TEST(MatcherTest, WhatWaitsTooLongIsGivenUp) {
-  WriteMatcher matcher{kPatience};
+  WriteMatcher matcher{kTurnTime};
   matcher.post(order(1), at(0));
   matcher.key(2, 4096, segments(), at(5));
-  EXPECT_EQ(matcher.deadline(), at(0) + kPatience);
-  EXPECT_TRUE(matcher.expire(at(-1) + kPatience).empty());
-  const auto actions = matcher.expire(at(5) + kPatience);
+  EXPECT_EQ(matcher.deadline(), at(0) + kTurnTime);
+  EXPECT_TRUE(matcher.expire(at(-1) + kTurnTime).empty());
+  const auto actions = matcher.expire(at(5) + kTurnTime);
   ASSERT_EQ(actions.size(), 3U);
   EXPECT_THAT(std::get<Fail>(actions[0]).reason, HasSubstr("no key for it came within 1ms"));
   EXPECT_EQ(std::get<Reject>(actions[1]).tag, 1U);
@@ -133,7 +133,7 @@ TEST(MatcherTest, WhatWaitsTooLongIsGivenUp) {
 }
 
 TEST(MatcherTest, APeerThatSendsKeysForEverIsBounded) {
-  WriteMatcher matcher{kPatience};
+  WriteMatcher matcher{kTurnTime};
   for (Tag tag = 1; tag <= WriteMatcher::kMostEarly; ++tag)
     ASSERT_TRUE(matcher.key(tag, 4096, segments(), at(0)).empty());
   only<Reject>(matcher.key(WriteMatcher::kMostEarly + 1, 4096, segments(), at(0)));

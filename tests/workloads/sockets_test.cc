@@ -1,3 +1,4 @@
+#include "tests/workloads/soon.hh"
 #include "workloads/transport/tcp/connection.hh"
 
 #include <gmock/gmock.h>
@@ -10,10 +11,6 @@ namespace longhaul::workloads {
 namespace {
 
 using testing::HasSubstr;
-
-Patience soon() {
-  return Patience::of(std::chrono::seconds{5}, -1);
-}
 
 std::pair<OwnFd, OwnFd> connected() {
   const auto listener = listen_on(*resolve("127.0.0.1", 0));

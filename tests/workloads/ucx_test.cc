@@ -15,7 +15,7 @@ using ucx::UcxConnection;
 
 const ucx::Choice kLoopback{.transport = "ucx_tcp", .provider = "kernel", .device = {}, .tls = "tcp", .devices = "lo"};
 
-Patience soon() {
+Patience patiently() {
   return Patience::of(std::chrono::seconds{20}, -1);
 }
 
@@ -23,7 +23,7 @@ std::pair<OwnFd, OwnFd> connected() {
   const auto listener = listen_on(*resolve("127.0.0.1", 0));
   const auto address = local_address(listener->get());
   auto client = start_dial(address, std::nullopt);
-  EXPECT_TRUE(finish_dial(client->get(), address, soon()));
+  EXPECT_TRUE(finish_dial(client->get(), address, patiently()));
   OwnFd server;
   while (!server) server = accept_from(listener->get());
   return {std::move(*client), std::move(server)};
@@ -36,10 +36,10 @@ std::pair<One, One> open_pair(const ConnectionPlan& plan) {
   auto [a, b] = connected();
   One far;
   std::thread other{[&, fd = std::move(b)]() mutable {
-    auto opened = UcxConnection::open(std::move(fd), kLoopback, plan, soon());
+    auto opened = UcxConnection::open(std::move(fd), kLoopback, plan, patiently());
     if (opened) far = std::move(*opened);
   }};
-  auto near = UcxConnection::open(std::move(a), kLoopback, plan, soon());
+  auto near = UcxConnection::open(std::move(a), kLoopback, plan, patiently());
   other.join();
   if (!near) throw std::runtime_error(near.error().message);
   if (!far) throw std::runtime_error("the other end was not opened");
@@ -60,7 +60,7 @@ ConnectionPlan plan_of(std::size_t size, std::uint32_t receives = 1) {
 // Both are driven by this thread: UCX moves nothing by itself.
 std::optional<Completion> next(UcxConnection& from, UcxConnection& other) {
   std::array<Completion, 1> done;
-  const auto until = soon();
+  const auto until = patiently();
   while (observe::raw_time() < until.deadline) {
     if (from.poll(done) == 1) return done[0];
     std::array<Completion, 0> none;
@@ -99,7 +99,7 @@ TEST(Ucx, ASleeperIsWoken) {
   a->post({.length = 10});
   std::array<Completion, 1> done;
   pollfd fd{b->event_fd(), POLLIN, 0};
-  for (const auto until = soon(); observe::raw_time() < until.deadline;) {
+  for (const auto until = patiently(); observe::raw_time() < until.deadline;) {
     a->poll(done);
     if (::poll(&fd, 1, 10) == 1) break;
   }
@@ -115,7 +115,7 @@ TEST(Ucx, APeerThatClosedIsAnError) {
   b.reset();
   EXPECT_THROW(
       {
-        for (const auto until = soon(); observe::raw_time() < until.deadline;) a->check_alive();
+        for (const auto until = patiently(); observe::raw_time() < until.deadline;) a->check_alive();
       },
       std::system_error);
 }

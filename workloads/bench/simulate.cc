@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kExamples = R"(
+constexpr const char* kSimulateExamples = R"(
 Examples:
   longhaul simulate --trace access.tsv --policy all --capacity 1MiB,4MiB,16MiB --out out/cache
   longhaul simulate --trace disk.lis.zst --policy lru,mrrc:frequent=0.6,gdsf-cost --capacity 8MiB
@@ -133,7 +133,7 @@ SimulateCommand::~SimulateCommand() = default;
 void SimulateCommand::add_to(CLI::App& parent) {
   auto& o = *options_;
   o.app = parent.add_subcommand("simulate", "registration caches over a trace: hits, and what registering costs");
-  o.app->footer(kExamples + list_strategies());
+  o.app->footer(kSimulateExamples + list_strategies());
   o.app->add_option("--trace", o.traces, "a trace, plain or zstd; may be given several times")->type_name("FILE");
   o.app
       ->add_option("--generate", o.recipes,

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Nanoseconds kSetUp = 30s;
+constexpr Nanoseconds kClientSetUp = 30s;
 
 std::uint64_t random_session() {
   std::uint64_t session = 0;
@@ -117,7 +117,7 @@ Attempt<ClientResult> Client::run() {
   const auto server = resolve(options_.server.host, options_.server.port, *source ? (*source)->family() : AF_UNSPEC);
   if (!server) return failed_by(server.error());
 
-  const auto patience = Patience::of(kSetUp, stop_);
+  const auto patience = Patience::of(kClientSetUp, stop_);
   const auto session_number = random_session();
   auto dialled = dial(*server, *source, transport->sockets(*plan), session_number, options_.token, patience);
   if (!dialled) return failed_by(dialled.error());

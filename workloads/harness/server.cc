@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Nanoseconds kSetUp = 20s;
+constexpr Nanoseconds kServerSetUp = 20s;
 constexpr Nanoseconds kGather = 60s;  // until the last of several clients is there
 
 // The first that has such a device; the last one says why there is none.
@@ -52,7 +52,7 @@ Attempt<void> Server::gather(std::vector<WaitingClient>& clients, const ClientRe
     if (!next)
       return failed("{} of {} clients came within {} s: start the others with the same options", clients.size(),
                     request.clients(), kGather / 1s);
-    const auto own = Patience::of(kSetUp, stop);
+    const auto own = Patience::of(kServerSetUp, stop);
     const auto other = read_request(*next, *runners_, listener_.guarded(), own);
     if (!other) continue;
     if (!other->same_as(request)) {
@@ -71,7 +71,7 @@ Attempt<void> Server::gather(std::vector<WaitingClient>& clients, const ClientRe
 }
 
 Attempt<Served> Server::serve_clients(std::vector<WaitingClient>& clients, Events& events, int stop) {
-  const auto patience = Patience::of(kSetUp, stop);
+  const auto patience = Patience::of(kServerSetUp, stop);
   const auto request = read_request(clients.front(), *runners_, listener_.guarded(), patience);
   if (!request) return tl::unexpected(request.error());
   auto connections = accept_client(clients.front(), *request, options_.device, listener_, patience);
@@ -92,7 +92,7 @@ Attempt<Served> Server::serve_clients(std::vector<WaitingClient>& clients, Event
   finished.kind = ControlKind::finished;
   finished.record = served.record;
   for (auto* control : controls) {
-    control->send(finished, Patience::of(kSetUp, stop));
+    control->send(finished, Patience::of(kServerSetUp, stop));
     served.peer += (served.peer.empty() ? "" : ", ") + peer_address(control->fd()).text();
   }
   return served;

@@ -25,14 +25,14 @@ bool write(const std::string& file, const std::string& text) {
 // Directly, or by the service; true when it is so.
 bool steer(const std::string& netdev, const std::string& mask) {
   constexpr int kLooks = 200;
-  constexpr std::chrono::milliseconds kGlance{5};
+  constexpr std::chrono::milliseconds kPause{5};
   const auto files = observe::receive_steering_files(netdev);
   if (std::all_of(files.begin(), files.end(), [&](const auto& file) { return write(file, mask); })) return true;
   if (!write(kSteeringPipe, fmt::format("{} {}\n", netdev, mask))) return false;
   const auto wanted = observe::parse_cpu_mask(mask);
   for (int i = 0; i < kLooks; ++i) {
     if (observe::receive_processors(netdev) == wanted) return true;
-    std::this_thread::sleep_for(kGlance);
+    std::this_thread::sleep_for(kPause);
   }
   return false;
 }

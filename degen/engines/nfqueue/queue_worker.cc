@@ -26,8 +26,8 @@ namespace longhaul::degen {
 namespace {
 
 constexpr std::size_t kBatch = 64;
-constexpr std::size_t kMessageSize = 1024;                     // metadata and a few bytes of a packet take about 200
-constexpr std::size_t kLongestMessage = kMessageSize + 65536;  // a whole packet
+constexpr std::size_t kMetadataSize = 1024;                     // metadata and a few bytes of a packet take about 200
+constexpr std::size_t kLongestMessage = kMetadataSize + 65536;  // a whole packet
 constexpr std::size_t kMostSent = 32 * 1024;  // at once, but for a packet that begins before: a socket takes 208 KiB
 constexpr int kReceiveBuffer = 32 << 20;
 // An arrival further away than this from now was stamped by another clock (it was set, or the driver's stamp is off).
@@ -82,7 +82,7 @@ int configure(int fd, const std::vector<std::byte>& message) {
 class Receiver {
  public:
   explicit Receiver(Copied copied)
-      : size_(copied == Copied::whole ? kLongestMessage : kMessageSize), buffer_(kBatch * size_) {
+      : size_(copied == Copied::whole ? kLongestMessage : kMetadataSize), buffer_(kBatch * size_) {
     for (std::size_t i = 0; i < kBatch; ++i) {
       vectors_[i] = {.iov_base = buffer_.data() + i * size_, .iov_len = size_};
       messages_[i].msg_hdr.msg_iov = &vectors_[i];
@@ -105,7 +105,7 @@ class Receiver {
   }
 
  private:
-  static_assert(kMessageSize % alignof(nlmsghdr) == 0 && kLongestMessage % alignof(nlmsghdr) == 0);
+  static_assert(kMetadataSize % alignof(nlmsghdr) == 0 && kLongestMessage % alignof(nlmsghdr) == 0);
   std::size_t size_;
   std::vector<char> buffer_;  // a message after the other
   std::array<iovec, kBatch> vectors_{};

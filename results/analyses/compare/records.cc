@@ -9,14 +9,14 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kLongest = 60;  // of a value that is shown
-constexpr int kTimesStored = 3;       // a share's store, the one of the whole, and one to spare
-constexpr double kLastBits = 1e-14;   // of a double's magnitude: what storing may change
+constexpr std::size_t kLongestShown = 60;  // of a value that is shown
+constexpr int kTimesStored = 3;            // a share's store, the one of the whole, and one to spare
+constexpr double kLastBits = 1e-14;        // of a double's magnitude: what storing may change
 
 std::string shown(const json::value* value) {
   if (value == nullptr) return "nothing";
   auto text = json::serialize(*value);
-  return text.size() > kLongest ? text.substr(0, kLongest) + "..." : text;
+  return text.size() > kLongestShown ? text.substr(0, kLongestShown) + "..." : text;
 }
 
 std::string at(const std::string& path, std::string_view key) {

@@ -10,7 +10,6 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr double kPage = 4096;
 constexpr double kMicrosecond = 1000;
 
 std::string name_of(const CellSummary& cell, const Vocabulary& vocabulary) {
@@ -63,7 +62,8 @@ std::vector<FittedCosts> fit_costs(const Summary& summary, const Vocabulary& voc
       for (const auto* cell : cells) {
         const auto size = integer_of(vocabulary.completed(cell->workload, cell->parameters), "size");
         const auto* measured = cell->metric(metric);
-        if (measured != nullptr) line.push_back({std::max(1.0, static_cast<double>(size) / kPage), measured->values});
+        if (measured != nullptr)
+          line.push_back({std::max(1.0, static_cast<double>(size) / kPageSize), measured->values});
       }
       return line;
     };

@@ -10,6 +10,9 @@
 
 namespace longhaul::results {
 
+/// Bytes of a page that costs are counted in.
+inline constexpr double kPageSize = 4096;
+
 /// The cells of one provider, method and kind of memory, all sizes. Times in ns.
 struct FittedCosts {
   std::string name;  ///< "rxe", "rxe kernel_fast", "siw absent": what is not the default is said

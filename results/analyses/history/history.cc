@@ -13,10 +13,10 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
 std::string minute_of(std::int64_t ns) {
-  const std::time_t seconds = ns / kSecond;
+  const std::time_t seconds = ns / kNanosecondsPerSecond;
   std::tm utc{};
   ::gmtime_r(&seconds, &utc);
   char text[sizeof "2026-11-26 03:00"] = {};

@@ -17,7 +17,7 @@ namespace json = boost::json;
 // A process that was started anew lies elsewhere in memory: by so much a figure may differ for that (the spread of
 // repetitions, docs/virtual-clock.md).
 constexpr double kSpread = 0.02;
-constexpr std::int64_t kLongest = std::int64_t{1800} * 1'000'000'000;  // ns, of a run of a matrix: less than a step
+constexpr std::int64_t kLongestRun = std::int64_t{1800} * 1'000'000'000;  // ns, of a run of a matrix: less than a step
 
 bool counts(const RunRecord& run) {
   return run.status == Status::ok || run.status == Status::limited;
@@ -155,7 +155,7 @@ Result<InjectionOutcome> judge(const Injection& injection, std::string cell, con
                                               : InjectionEnd::counts;
   }
   outcome.wrong = what_is_wrong(outcome);
-  if (outcome.wrong.empty() && (last.finished < last.started || last.finished - last.started > kLongest))
+  if (outcome.wrong.empty() && (last.finished < last.started || last.finished - last.started > kLongestRun))
     outcome.wrong = "the times of its run are not those of a run";
   return outcome;
 }

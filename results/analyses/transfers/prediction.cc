@@ -7,8 +7,6 @@
 namespace longhaul::results {
 namespace {
 
-constexpr double kPage = 4096;
-
 std::optional<double> value_of(const CellSummary& cell, const char* metric) {
   const auto* found = cell.metric(metric);
   return found == nullptr ? std::nullopt : std::optional{found->median};
@@ -45,7 +43,7 @@ std::optional<double> by_profile(const CellSummary& cell, const std::vector<Fitt
   });
   if (!message || (strategy == "each-time" && fitted == costs.end())) return std::nullopt;
   const auto parameters = vocabulary.completed(cell.workload, cell.parameters);
-  const auto pages = std::max(1.0, static_cast<double>(integer_of(parameters, "size")) / kPage);
+  const auto pages = std::max(1.0, static_cast<double>(integer_of(parameters, "size")) / kPageSize);
   const double registration =
       strategy == "each-time" ? fitted->registering.slope * pages + fitted->registering.intercept : 0;
   const auto forward = cell.forward.achieved.value_or(static_cast<double>(cell.forward.asked)) + *message;

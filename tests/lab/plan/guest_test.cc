@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <cstdio>
-
 #include "lab/plan/services.hh"
 #include "tests/lab/plan/plans.hh"
 #include "tests/some.hh"
@@ -14,13 +12,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-/// The guest's shell itself says whether it can read a script.
-bool parses(const std::string& script) {
-  FILE* shell = ::popen("dash -n", "w");
-  std::fwrite(script.data(), 1, script.size(), shell);
-  return ::pclose(shell) == 0;
-}
 
 TEST(Guest, EveryScriptParses) {
   for (const Topology topology : {Topology::compact, Topology::full}) {

@@ -1,9 +1,19 @@
 // Plans that several tests look at.
 #pragma once
 
+#include <cstdio>
+#include <string>
+
 #include "lab/plan/topology.hh"
 
 namespace longhaul::lab {
+
+/// The guest's shell itself says whether it can read a script.
+inline bool parses(const std::string& script) {
+  FILE* shell = ::popen("dash -n", "w");
+  std::fwrite(script.data(), 1, script.size(), shell);
+  return ::pclose(shell) == 0;
+}
 
 inline LabPlan plan_of(Topology topology, unsigned clients = 1) {
   PlanOptions options{.topology = topology,

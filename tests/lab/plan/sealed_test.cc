@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <cstdio>
-
 #include "lab/sealed_vm.hh"
 #include "tests/lab/plan/plans.hh"
 #include "tests/some.hh"
@@ -21,12 +19,6 @@ using testing::Not;
 const PlannedMachine& only(const LabPlan& plan) {
   EXPECT_EQ(plan.machines.size(), 1U);
   return plan.machines.front();
-}
-
-bool parses(const std::string& script) {
-  FILE* shell = ::popen("dash -n", "w");
-  std::fwrite(script.data(), 1, script.size(), shell);
-  return ::pclose(shell) == 0;
 }
 
 TEST(SealedLab, IsOneMachineThatNothingReaches) {

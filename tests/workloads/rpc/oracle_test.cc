@@ -11,11 +11,11 @@
 namespace longhaul::workloads::rpc {
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using ByteString = std::vector<std::byte>;
 
 template <typename T>
-Bytes by_oracle(xdrproc_t procedure, T& value) {
-  Bytes bytes(65536);
+ByteString by_oracle(xdrproc_t procedure, T& value) {
+  ByteString bytes(65536);
   XDR stream;
   xdrmem_create(&stream, reinterpret_cast<char*>(bytes.data()), static_cast<u_int>(bytes.size()), XDR_ENCODE);
   EXPECT_TRUE(procedure(&stream, &value));
@@ -25,7 +25,7 @@ Bytes by_oracle(xdrproc_t procedure, T& value) {
 
 // Reads with the oracle and writes what it read once more.
 template <typename T>
-Bytes through_oracle(xdrproc_t procedure, Bytes bytes) {
+ByteString through_oracle(xdrproc_t procedure, ByteString bytes) {
   T value{};
   XDR stream;
   xdrmem_create(&stream, reinterpret_cast<char*>(bytes.data()), static_cast<u_int>(bytes.size()), XDR_DECODE);
@@ -37,8 +37,8 @@ Bytes through_oracle(xdrproc_t procedure, Bytes bytes) {
 }
 
 template <typename Put>
-Bytes ours(Put put) {
-  Bytes bytes(65536);
+ByteString ours(Put put) {
+  ByteString bytes(65536);
   XdrWriter out{bytes};
   put(out);
   EXPECT_TRUE(out.good());
@@ -65,7 +65,7 @@ TEST(RpcOracleTest, HeadersAreTheSameBytes) {
       for (auto m = random() % 4; m > 0; --m) header.writes.back().push_back(segment());
     }
     if (random() % 2 == 0) header.reply = Chunk{segment(), segment()};
-    Bytes bytes(encoded_size(header));
+    ByteString bytes(encoded_size(header));
     encode(bytes, header);
     ASSERT_EQ(through_oracle<oracle_header>(reinterpret_cast<xdrproc_t>(xdr_oracle_header), bytes), bytes) << i;
   }
@@ -75,7 +75,7 @@ TEST(RpcOracleTest, CallsOfNfsAreTheSameBytes) {
   const auto file = MemoryStore::file();
   oracle_handle handle{static_cast<u_int>(file.size),
                        const_cast<char*>(reinterpret_cast<const char*>(file.bytes.data()))};
-  Bytes payload(1001);
+  ByteString payload(1001);
   fill_content(payload, 5);
   {
     oracle_read_args read{handle, 0x123456789, 4096};
@@ -102,7 +102,7 @@ TEST(RpcOracleTest, CallsOfNfsAreTheSameBytes) {
 
 TEST(RpcOracleTest, ResultsOfNfsAreUnderstood) {
   MemoryStore store{4096, 30, 100};
-  const auto check = [](xdrproc_t procedure, auto of, const Bytes& bytes) {
+  const auto check = [](xdrproc_t procedure, auto of, const ByteString& bytes) {
     EXPECT_EQ((through_oracle<typename decltype(of)::type>(procedure, bytes)), bytes);
   };
   const auto read = store.read({.file = MemoryStore::file(), .offset = 100, .count = 1001});

@@ -13,16 +13,16 @@ namespace {
 
 using testing::HasSubstr;
 
-using Bytes = std::vector<std::byte>;
+using ByteString = std::vector<std::byte>;
 
-Bytes bytes_of(const Header& header) {
-  Bytes bytes(encoded_size(header));
+ByteString bytes_of(const Header& header) {
+  ByteString bytes(encoded_size(header));
   EXPECT_EQ(encode(bytes, header), bytes.size()) << "encoded_size() is exact";
   return bytes;
 }
 
-Bytes bytes_of(std::initializer_list<std::uint32_t> words) {
-  Bytes bytes(words.size() * 4);
+ByteString bytes_of(std::initializer_list<std::uint32_t> words) {
+  ByteString bytes(words.size() * 4);
   XdrWriter out{bytes};
   for (const auto word : words) out.word(word);
   return bytes;
@@ -73,7 +73,7 @@ TEST(WireTest, EveryKindComesBackAsItWent) {
   }
 }
 
-std::string refused(const Bytes& bytes, Sender sender = Sender::client) {
+std::string refused(const ByteString& bytes, Sender sender = Sender::client) {
   const auto decoded = decode_header(bytes, sender);
   return decoded ? "accepted" : decoded.error().message;
 }
@@ -118,13 +118,13 @@ TEST(WireTest, AServerGivesChunksBackOfWhichItUsedNothing) {
 }
 
 TEST(WireTest, AHeaderThatDoesNotFitIsSaid) {
-  Bytes bytes(40);
+  ByteString bytes(40);
   EXPECT_THROW(encode(bytes, rich()), std::length_error);
 }
 
 TEST(PrivateDataTest, IsThatOfRfc8797) {
   const auto bytes = encode(PrivateData{.remote_invalidation = true, .send = 4096, .receive = 1024});
-  EXPECT_EQ(Bytes(bytes.begin(), bytes.end()), bytes_of({0xf6ab0e18, 0x01010300}));
+  EXPECT_EQ(ByteString(bytes.begin(), bytes.end()), bytes_of({0xf6ab0e18, 0x01010300}));
   EXPECT_EQ(decode_private_data(bytes), (PrivateData{.remote_invalidation = true, .send = 4096, .receive = 1024}));
   EXPECT_EQ(decode_private_data(bytes_of({0xf6ab0e18, 0x0100ffff, 0}))->receive, 262144U) << "padded by the provider";
   EXPECT_FALSE(decode_private_data(bytes_of({0xf6ab0e18}))) << "cut short";

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Nanoseconds kGlance = 50ms;  // between looks whether the peer is still there
+constexpr Nanoseconds kPeerGlance = 50ms;  // between looks whether the peer is still there
 
 }  // namespace
 
@@ -99,12 +99,12 @@ void Engine::drive(const std::stop_token& stop) {
   };
   watch(commands_.wake_fd(), EPOLLIN);
   watch(connection_.event_fd(), connection_.wait_events());
-  auto glance = observe::raw_time() + kGlance;
+  auto glance = observe::raw_time() + kPeerGlance;
   while (!stop.stop_requested()) {
     if (work()) continue;
     if (waiting_ == Waiting::sleep) sleep(epoll.get());
     if (const auto now = observe::raw_time(); now >= glance) {
-      glance = now + kGlance;
+      glance = now + kPeerGlance;
       connection_.check_alive();
     }
   }
@@ -133,9 +133,9 @@ bool Engine::work() {
 
 void Engine::sleep(int epoll) {
   if (!commands_.arm() || !connection_.arm()) return;
-  auto wait = kGlance;
+  auto wait = kPeerGlance;
   if (const auto deadline = endpoint_.deadline())
-    wait = std::clamp<Nanoseconds>(*deadline - observe::raw_time(), 0ns, kGlance);
+    wait = std::clamp<Nanoseconds>(*deadline - observe::raw_time(), 0ns, kPeerGlance);
   std::array<epoll_event, 2> found{};
   const int milliseconds = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count());
   if (::epoll_wait(epoll, found.data(), static_cast<int>(found.size()), milliseconds) < 0 && errno != EINTR)

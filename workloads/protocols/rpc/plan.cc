@@ -4,12 +4,7 @@
 #include <chrono>
 
 namespace longhaul::workloads::rpc {
-namespace {
-
-constexpr std::size_t kWord = 4;
-constexpr std::size_t kSegment = 16;
-
-}  // namespace
+namespace {}  // namespace
 
 Design design_of(const std::string& word) {
   if (word == "push") return Design::push;
@@ -23,11 +18,11 @@ CallPlan plan_call(Design design, const CallShape& shape, std::size_t threshold,
   if (design != Design::read_read && long_payload) {
     plan.write_chunk = shape.reply_payload > 0;
     plan.reply_chunk = !plan.write_chunk;
-    header += kWord + kSegment + (plan.write_chunk ? kWord : 0);
+    header += kWordSize + kSegmentSize + (plan.write_chunk ? kWordSize : 0);
   }
   if (header + shape.message + padded(shape.payload) <= threshold) return plan;
   plan.read_chunk = shape.payload > 0 && !long_calls;
-  if (plan.read_chunk) header += 2 * kWord + kSegment;
+  if (plan.read_chunk) header += 2 * kWordSize + kSegmentSize;
   plan.long_call = long_calls || header + shape.message > threshold;
   return plan;
 }

@@ -11,12 +11,10 @@
 namespace longhaul::workloads::rpc {
 namespace {
 
-constexpr std::size_t kSegmentSize = 16;
 constexpr std::size_t kFixedSize = 16;
-constexpr std::size_t kWord = 4;
 
 std::size_t size_of(const Chunk& chunk) {
-  return kWord + chunk.size() * kSegmentSize;
+  return kWordSize + chunk.size() * kSegmentSize;
 }
 
 void put(XdrWriter& out, const WireSegment& segment) {
@@ -114,10 +112,10 @@ std::uint64_t length_of(const Chunk& chunk) {
 std::size_t encoded_size(const Header& header) {
   if (header.kind == HeaderKind::done) return kFixedSize;
   if (header.kind == HeaderKind::error)
-    return kFixedSize + kWord + (header.fault.kind == WireFault::Kind::version ? 2 * kWord : 0);
-  auto size = kFixedSize + 3 * kWord + (header.kind == HeaderKind::msgp ? 2 * kWord : 0);
-  size += header.reads.size() * (2 * kWord + kSegmentSize);
-  for (const auto& chunk : header.writes) size += kWord + size_of(chunk);
+    return kFixedSize + kWordSize + (header.fault.kind == WireFault::Kind::version ? 2 * kWordSize : 0);
+  auto size = kFixedSize + 3 * kWordSize + (header.kind == HeaderKind::msgp ? 2 * kWordSize : 0);
+  size += header.reads.size() * (2 * kWordSize + kSegmentSize);
+  for (const auto& chunk : header.writes) size += kWordSize + size_of(chunk);
   if (header.reply) size += size_of(*header.reply);
   if (header.kind == HeaderKind::slot) size += size_of(header.slot);
   return size;

@@ -15,6 +15,9 @@ namespace longhaul::workloads::rpc {
 inline constexpr std::uint32_t kWireVersion = 1;
 /// Segments of all chunks that one header may name: more are refused, so that a peer cannot make us allocate much.
 inline constexpr std::size_t kMostWireSegments = 256;
+/// Bytes on the wire: of a number, and of a segment's handle, length and offset.
+inline constexpr std::size_t kWordSize = 4;
+inline constexpr std::size_t kSegmentSize = 16;
 
 enum class HeaderKind : std::uint32_t {
   msg = 0,    ///< the RPC message follows

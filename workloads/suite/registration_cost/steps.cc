@@ -17,7 +17,7 @@
 namespace longhaul::workloads::registration_cost {
 namespace {
 
-constexpr Nanoseconds kPatience = std::chrono::seconds{10};
+constexpr Nanoseconds kHelperTime = std::chrono::seconds{10};
 
 // A provider's names for the same: the call that registers, what lists the pages within it, what pins them within that.
 struct Names {
@@ -100,7 +100,7 @@ bool Trace::possible() {
 
 Trace::Trace(const std::vector<std::string>& functions) : name_(fmt::format("bench-{}", ::getpid())) {
   tell_helper(kTracingPipe, fmt::format("start {} {} {}", name_, ::gettid(), fmt::join(functions, " ")));
-  await_helper(fmt::format("{}-{}.on", kTracingPipe, name_), kPatience);
+  await_helper(fmt::format("{}-{}.on", kTracingPipe, name_), kHelperTime);
 }
 
 Trace::~Trace() {
@@ -115,7 +115,7 @@ Trace::~Trace() {
 std::string Trace::end() {
   tell_helper(kTracingPipe, "stop " + name_);
   on_ = false;
-  return await_helper(fmt::format("{}-{}.txt", kTracingPipe, name_), kPatience);
+  return await_helper(fmt::format("{}-{}.txt", kTracingPipe, name_), kHelperTime);
 }
 
 }  // namespace longhaul::workloads::registration_cost
