@@ -110,8 +110,9 @@ get_debian() { # into $work/kernel
     fetch "linux-image-$release"
     cp "$work/fetched-kernel/boot/vmlinuz-$release" "$work/kernel/bzImage"
     # Debian 13 has them below /usr, and each packed by itself, which strip does not read.
-    [ -d "$work/fetched-kernel/lib/modules" ] || mv "$work/fetched-kernel/usr/lib/modules" "$work/fetched-kernel/lib/"
-    mv "$work/fetched-kernel/lib/modules/$release" "$work/kernel/modules"
+    unpacked=$work/fetched-kernel/lib/modules/$release
+    [ -d "$unpacked" ] || unpacked=$work/fetched-kernel/usr/lib/modules/$release
+    mv "$unpacked" "$work/kernel/modules"
 }
 
 get_own() { # likewise

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kFaults[] = {"faults", "faults_back"};
 
-std::string quoted(const std::string& text) {
+std::string yaml_string(const std::string& text) {
   return "\"" + text + "\"";
 }
 
@@ -30,13 +30,13 @@ std::string experiment(const Campaign& campaign, const CampaignCell& cell, const
                   cell.cell.workload, choice_of(cell.cell.parameters, "transport"), axes, engine_of(rule));
   for (const auto& [name, value] : cell.cell.parameters)
     if (name != "transport" && name != "engine")
-      out += fmt::format(", {}: {}", name, quoted(format_value(*find_parameter(specs, name), value)));
+      out += fmt::format(", {}: {}", name, yaml_string(format_value(*find_parameter(specs, name), value)));
   return out + (fixed.empty() ? "" : ", " + fixed) + "}\n";
 }
 
 std::string head(const Campaign& campaign, const std::string& what) {
   return fmt::format("name: {}-faults\ndescription: {}\nrepeat: {{min: 1, max: 1}}\nmax_cells: {}\nexperiments:\n",
-                     campaign.name, quoted(what), kLargestMaxCells);
+                     campaign.name, yaml_string(what), kLargestMaxCells);
 }
 
 // Both ways as they are, and counted.
@@ -59,8 +59,8 @@ std::string pair_of(const Campaign& campaign, const CampaignCell& cell, const Ex
     text[way] += (text[way].empty() ? "" : ", ") + fault_of(rule.fault, number);
   for (auto& faults : text)
     if (faults.empty()) faults = "count";
-  return experiment(campaign, cell, fmt::format("faults: [{}]", quoted(text[0])), "faults_back: " + quoted(text[1]),
-                    rule);
+  return experiment(campaign, cell, fmt::format("faults: [{}]", yaml_string(text[0])),
+                    "faults_back: " + yaml_string(text[1]), rule);
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ Result<std::string> exploration_text(const Campaign& campaign, const std::vector
     for (std::size_t way = 0; way < 2; ++way) {
       std::string list;
       for (std::uint64_t n = 1; n <= std::min(packets[way], rule.most); ++n) {
-        list += (list.empty() ? "" : ", ") + quoted(fault_of(rule.fault, n));
+        list += (list.empty() ? "" : ", ") + yaml_string(fault_of(rule.fault, n));
         hits.emplace_back(way, n);
       }
       if (!list.empty())

@@ -5,7 +5,7 @@
 namespace longhaul::registration {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string json_string(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -41,7 +41,7 @@ std::string to_json(const Statistics& s, const std::string& off, int process) {
   auto text = fmt::format(
       R"({{"process": {}, "off": {}, "hits": {}, "misses": {}, "deregistered": {}, "evicted": {}, "invalidated": {}, )"
       R"("flushed": {}, "out_of_memory": {}, "failed": {}, "regions": {}, "bytes": {}, "passed_by": {{)",
-      process, off.empty() ? "null" : quoted(off), s.hits, s.misses, s.deregistered, s.evicted, s.invalidated,
+      process, off.empty() ? "null" : json_string(off), s.hits, s.misses, s.deregistered, s.evicted, s.invalidated,
       s.flushed, s.out_of_memory, s.failed, s.regions, s.bytes);
   for (std::size_t i = 1; i < kAdmissions; ++i)
     text += fmt::format(R"({}"{}": {})", i == 1 ? "" : ", ", word(static_cast<Admission>(i)), s.passed_by[i]);
