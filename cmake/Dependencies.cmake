@@ -8,6 +8,9 @@ find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
+if(POLICY CMP0167)
+  cmake_policy(SET CMP0167 NEW)  # Boost's own configuration, which CMake of Debian 12 finds, too
+endif()
 find_package(Boost 1.81 REQUIRED COMPONENTS json)
 
 pkg_check_modules(ibverbs REQUIRED IMPORTED_TARGET libibverbs)
