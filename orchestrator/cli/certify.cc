@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "common/printable.hh"
 #include "common/replace_file.hh"
 #include "orchestrator/cli/certificate.hh"
 #include "orchestrator/cli/commands.hh"
@@ -41,7 +40,7 @@ int certify(const CertifyOptions& options) {
     if (!file.empty())
       if (auto written = replace_file(file, write(*certificate)); !written)
         return report_error(written.error(), options.json);
-  fmt::print("{}", options.json ? to_json(*certificate) : printable_document(to_text(*certificate)));
+  tell(options.json, longhaul::to_json(*certificate), to_text(*certificate));
   return 0;
 }
 

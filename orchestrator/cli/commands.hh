@@ -2,6 +2,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
 
 #include "lab/kernel.hh"
 #include "orchestrator/campaign/campaign.hh"
@@ -37,5 +40,9 @@ results::Vocabulary results_vocabulary();
 
 /// Prints "longhaul: ..." (or {"error": ...} with --json) and returns the exit code.
 int report_error(const Error& error, bool as_json = false);
+
+/// Prints what a command found: the JSON document, or the text and the files that have it, one a line.
+void tell(bool as_json, const std::string& json, const std::string& text,
+          const std::vector<std::filesystem::path>& files = {});
 
 }  // namespace longhaul::orchestrator

@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "common/printable.hh"
 #include "common/replace_file.hh"
 #include "common/well_known.hh"
 #include "orchestrator/cli/commands.hh"
@@ -46,7 +45,7 @@ int costs(const CostsOptions& options) {
   const auto fitted = results::fit_costs(*summary, vocabulary);
   if (!options.profile.empty())
     if (auto written = write_profile(options, fitted); !written) return report_error(written.error(), options.json);
-  fmt::print("{}", options.json ? results::to_json(fitted) : printable_document(results::to_text(fitted)));
+  tell(options.json, results::to_json(fitted), results::to_text(fitted));
   return 0;
 }
 

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "common/printable.hh"
 #include "common/replace_file.hh"
 #include "orchestrator/campaign/exploration.hh"
 #include "orchestrator/cli/commands.hh"
@@ -110,8 +109,7 @@ int explore(ExploreOptions options) {
   const auto document = results::to_json(*found, vocabulary);
   const auto file = (std::filesystem::path{run.out} / "faults.json").string();
   if (auto written = replace_file(file, document + "\n"); !written) return report_error(written.error(), run.as_json);
-  fmt::print("{}",
-             run.as_json ? document + "\n" : printable_document(results::to_text(*found, vocabulary)) + file + "\n");
+  tell(run.as_json, document, results::to_text(*found, vocabulary), {file});
   return 0;
 }
 
@@ -137,6 +135,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--seed", run.seed, "of the pairs, and of what varies between runs")->capture_default_str();
   command->add_option("--labs", run.labs, "copies side by side; without it one a processor");
+  add_kernel_options(*command, run.kernel);
   command->add_flag("--resume", run.resume, "go on with what is in --out");
   command->add_flag("--json", run.as_json, "print one JSON document");
   command->footer(

@@ -1,7 +1,6 @@
 // longhaul history: how a workload's figures moved over commits, kernels and machines.
 #include <memory>
 
-#include "common/printable.hh"
 #include "orchestrator/cli/commands.hh"
 #include "results/report/history_page.hh"
 #include "results/store/postgres/backend.hh"
@@ -96,10 +95,7 @@ void add_history(CLI::App& app, int& exit_code) {
       }
       files = std::move(*written);
     }
-    fmt::print("{}", options->as_json ? results::to_json(*made) + "\n"
-                                      : printable_document(results::to_text(*made, vocabulary)));
-    if (!options->as_json)
-      for (const auto& file : files) fmt::print("{}\n", file.string());
+    tell(options->as_json, results::to_json(*made), results::to_text(*made, vocabulary), files);
   });
 }
 

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "common/printable.hh"
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/interrupt.hh"
 #include "orchestrator/cli/sealed.hh"
@@ -137,8 +136,7 @@ int inject(const InjectOptions& options) {
   const auto sink = run.as_json ? make_json_sink(stderr) : make_text_sink(stderr, ::isatty(STDERR_FILENO) != 0);
   const auto outcomes = outcomes_of(options, *injections, *sink);
   if (!outcomes) return report_error(outcomes.error(), run.as_json);
-  fmt::print("{}", run.as_json ? results::to_json(*outcomes) + "\n"
-                               : printable_document(results::to_text(*outcomes, options.markdown)));
+  tell(run.as_json, results::to_json(*outcomes), results::to_text(*outcomes, options.markdown));
   if (interrupted()) return static_cast<int>(ExitCode::interrupted);
   const bool wrong = std::ranges::any_of(*outcomes, [](const auto& outcome) { return !outcome.wrong.empty(); });
   return wrong ? static_cast<int>(ExitCode::incomplete) : 0;
@@ -161,6 +159,7 @@ void add_inject(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember(names_of(run_moments())));
   command->add_option("--seed", run.seed, "of what varies between runs")->capture_default_str();
   command->add_option("--labs", run.labs, "copies side by side; without it one a processor");
+  add_kernel_options(*command, run.kernel);
   command->add_flag("--list", options->list, "print the faults and the moments, and do nothing");
   command->add_flag("--markdown", options->markdown, "print the table for a page of documentation");
   command->add_flag("--json", run.as_json, "print one JSON document");

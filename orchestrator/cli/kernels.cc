@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "common/printable.hh"
 #include "lab/image.hh"
 #include "orchestrator/cli/campaign_run.hh"
 #include "orchestrator/cli/commands.hh"
@@ -72,12 +71,7 @@ int kernels(const KernelsOptions& options) {
   if (!comparison) return report_error(comparison.error(), options.run.as_json);
   const auto written = results::write_comparison(out, *comparison, vocabulary);
   if (!written) return report_error(written.error(), options.run.as_json);
-  if (options.run.as_json) {
-    fmt::print("{}\n", results::to_json(*comparison));
-    return worst;
-  }
-  fmt::print("{}", printable_document(results::to_text(*comparison, vocabulary)));
-  for (const auto& file : *written) fmt::print("{}\n", file.string());
+  tell(options.run.as_json, results::to_json(*comparison), results::to_text(*comparison, vocabulary), *written);
   return worst;
 }
 

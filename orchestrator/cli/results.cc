@@ -33,12 +33,7 @@ int report(const ResultsOptions& options) {
   if (error) return report_error({.message = fmt::format("{}: {}", out, error.message())}, options.json);
   const auto written = results::write_report(out, *analysis);
   if (!written) return report_error(written.error(), options.json);
-  if (options.json) {
-    fmt::print("{}\n", results::json_of(*analysis));
-    return 0;
-  }
-  fmt::print("{}\n", printable(results::headline_of(*analysis)));
-  for (const auto& file : written->files) fmt::print("{}\n", file.string());
+  tell(options.json, results::json_of(*analysis), printable(results::headline_of(*analysis)), written->files);
   return 0;
 }
 
@@ -52,10 +47,7 @@ int compare(const ResultsOptions& options) {
     if (!written) return report_error(written.error(), options.json);
     files = std::move(*written);
   }
-  fmt::print("{}\n", options.json ? results::to_json(*comparison)
-                                  : printable_document(results::to_text(*comparison, vocabulary)));
-  if (!options.json)
-    for (const auto& file : files) fmt::print("{}\n", file.string());
+  tell(options.json, results::to_json(*comparison), results::to_text(*comparison, vocabulary), files);
   return 0;
 }
 
@@ -64,8 +56,7 @@ int claims(const ResultsOptions& options) {
   const auto summary = results::summarise_directory(options.directory, vocabulary);
   if (!summary) return report_error(summary.error(), options.json);
   const auto checked = results::check_claims(*summary, vocabulary, results::all_claims());
-  fmt::print("{}", options.json ? results::to_json(checked, *summary)
-                                : printable_document(results::to_text(checked, *summary)));
+  tell(options.json, results::to_json(checked, *summary), results::to_text(checked, *summary));
   return 0;
 }
 

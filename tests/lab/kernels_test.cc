@@ -99,9 +99,16 @@ TEST(Kernels, OnesOwnBootsFromItsFile) {
   EXPECT_EQ(cells.size(), 3U);
   for (const auto& cell : cells) EXPECT_EQ(cell.at("status"), "ok");
 
-  const auto unknown = run(directory.path() / "unknown", {"--kernel", "5.4"});
-  EXPECT_EQ(unknown.code, 1);
-  EXPECT_NE(unknown.err.find("Debian has no kernel 5.4 here"), std::string::npos) << unknown.err;
+  for (const std::vector<std::string>& how :
+       std::vector<std::vector<std::string>>{{"run", "--lab", "--out", directory.path() / "unknown"},
+                                             {"explore", "--out", directory.path() / "unknown"},
+                                             {"inject"}}) {
+    auto command = how;
+    command.insert(command.end(), {"--kernel", "5.4", directory.path() / "kernels.yaml"});
+    const auto unknown = longhaul(command);
+    EXPECT_EQ(unknown.code, 1);
+    EXPECT_NE(unknown.err.find("Debian has no kernel 5.4 here"), std::string::npos) << unknown.err;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "model/record.hh"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "model/event.hh"
 #include "model/facts.hh"
@@ -110,8 +110,6 @@ TEST(Record, ErrorsNameThePath) {
       {R"({"kind":"ready"})", "time: missing"},
       {R"({"kind":"ready","time":0,"port":70000})", "port: expected an integer in range, got 70000"},
       {R"({"kind":"ready","time":1.5})", "time: expected an integer in range, got 1.5E0"},
-      // Read as infinity, it would be written as what nobody can read.
-      {R"({"kind":"progress","time":0,"done":1e999})", "done: expected a number, got Infinity"},
       {R"([])", "document: expected an object, got []"},
   };
   for (const auto& [text, message] : cases) {
@@ -119,6 +117,10 @@ TEST(Record, ErrorsNameThePath) {
     ASSERT_FALSE(refused) << text;
     EXPECT_EQ(refused.error().message, message);
   }
+  // Read as infinity, it would be written as what nobody can read; Boost spells it in one way or another.
+  const auto endless = bench_event_from_json(R"({"kind":"progress","time":0,"done":1e999})");
+  ASSERT_FALSE(endless);
+  EXPECT_THAT(endless.error().message, testing::StartsWith("done: expected a number, got "));
   EXPECT_FALSE(bench_event_from_json("{"));
 }
 
