@@ -16,8 +16,6 @@ namespace longhaul::agents {
 
 namespace asio = boost::asio;
 
-namespace {}  // namespace
-
 Result<std::unique_ptr<Agent>> Agent::open(asio::io_context& context, AgentOptions options,
                                            const std::vector<WorkloadSpec>& catalog) {
   auto identity = own_identity(options.credentials);

@@ -6,7 +6,7 @@
 
 namespace longhaul::agents {
 
-/// co_await f(..., kTuple) gives a tuple with the error code first, where kTuple's absence would throw it.
+/// co_await f(..., kTuple) gives a tuple with the error code first; without kTuple an error is thrown.
 inline constexpr auto kTuple = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 }  // namespace longhaul::agents

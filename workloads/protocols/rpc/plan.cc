@@ -4,7 +4,6 @@
 #include <chrono>
 
 namespace longhaul::workloads::rpc {
-namespace {}  // namespace
 
 Design design_of(const std::string& word) {
   if (word == "push") return Design::push;
