@@ -26,7 +26,7 @@ constexpr auto kMachineGlance = std::chrono::milliseconds{100};
 constexpr int kEndCode = 1;  // isa-debug-exit's for the guest's 0
 constexpr int kTries = 10;   // where copies are killed
 
-tl::unexpected<Error> warm_up_interrupted() {
+tl::unexpected<Error> interrupted_by_user() {
   return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
 }
 
@@ -75,7 +75,7 @@ class Origin::Running {
   Result<void> await_ready(const CopyLimits& limits) {
     const auto deadline = Clock::now() + kWarmUpTime;
     while (!readable(vm_.control)) {
-      if (limits.cancelled && limits.cancelled()) return warm_up_interrupted();
+      if (limits.cancelled && limits.cancelled()) return interrupted_by_user();
       if (Clock::now() > deadline)
         return fail("the sealed lab hangs while it warms up: it was ended after {} s{}",
                     std::chrono::duration_cast<std::chrono::seconds>(kWarmUpTime).count(), vm_.output.why());
@@ -158,7 +158,7 @@ Result<std::optional<std::string>> Origin::try_copy(const std::string& order, co
   }
   const auto deadline = Clock::now() + limits.wall;
   while (!readable(copy->status)) {
-    if (limits.cancelled && limits.cancelled()) return warm_up_interrupted();
+    if (limits.cancelled && limits.cancelled()) return interrupted_by_user();
     if (Clock::now() > deadline)
       return fail("a copy of the sealed lab hangs: it was ended after {} s{}",
                   std::chrono::duration_cast<std::chrono::seconds>(limits.wall).count(), copy->output.why());

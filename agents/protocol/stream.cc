@@ -1,5 +1,4 @@
 #include "agents/protocol/stream.hh"
-#include "agents/protocol/tuple.hh"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -7,6 +6,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+
+#include "agents/protocol/tuple.hh"
 
 namespace longhaul::agents {
 

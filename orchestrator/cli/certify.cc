@@ -40,7 +40,8 @@ int certify(const CertifyOptions& options) {
     if (!file.empty())
       if (auto written = replace_file(file, write(*certificate)); !written)
         return report_error(written.error(), options.json);
-  tell(options.json, longhaul::to_json(*certificate), to_text(*certificate));
+  tell(
+      options.json, [&] { return longhaul::to_json(*certificate); }, [&] { return to_text(*certificate); });
   return 0;
 }
 

@@ -28,9 +28,9 @@ int report_error(const Error& error, bool as_json) {
   return static_cast<int>(error.exit_code);
 }
 
-void tell(bool as_json, const std::string& json, const std::string& text,
+void tell(bool as_json, const std::function<std::string()>& json, const std::function<std::string()>& text,
           const std::vector<std::filesystem::path>& files) {
-  const auto& document = as_json ? json : printable_document(text);
+  const auto document = as_json ? json() : printable_document(text());
   fmt::print("{}{}", document, document.ends_with('\n') ? "" : "\n");
   if (as_json) return;
   for (const auto& file : files) fmt::print("{}\n", file.string());

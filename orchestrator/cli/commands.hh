@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,8 @@ results::Vocabulary results_vocabulary();
 int report_error(const Error& error, bool as_json = false);
 
 /// Prints what a command found: the JSON document, or the text and the files that have it, one a line.
-void tell(bool as_json, const std::string& json, const std::string& text,
+/// Only what is printed is made.
+void tell(bool as_json, const std::function<std::string()>& json, const std::function<std::string()>& text,
           const std::vector<std::filesystem::path>& files = {});
 
 }  // namespace longhaul::orchestrator

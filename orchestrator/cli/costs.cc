@@ -45,7 +45,8 @@ int costs(const CostsOptions& options) {
   const auto fitted = results::fit_costs(*summary, vocabulary);
   if (!options.profile.empty())
     if (auto written = write_profile(options, fitted); !written) return report_error(written.error(), options.json);
-  tell(options.json, results::to_json(fitted), results::to_text(fitted));
+  tell(
+      options.json, [&] { return results::to_json(fitted); }, [&] { return results::to_text(fitted); });
   return 0;
 }
 

@@ -109,7 +109,8 @@ int explore(ExploreOptions options) {
   const auto document = results::to_json(*found, vocabulary);
   const auto file = (std::filesystem::path{run.out} / "faults.json").string();
   if (auto written = replace_file(file, document + "\n"); !written) return report_error(written.error(), run.as_json);
-  tell(run.as_json, document, results::to_text(*found, vocabulary), {file});
+  tell(
+      run.as_json, [&] { return document; }, [&] { return results::to_text(*found, vocabulary); }, {file});
   return 0;
 }
 

@@ -95,7 +95,9 @@ void add_history(CLI::App& app, int& exit_code) {
       }
       files = std::move(*written);
     }
-    tell(options->as_json, results::to_json(*made), results::to_text(*made, vocabulary), files);
+    tell(
+        options->as_json, [&] { return results::to_json(*made); }, [&] { return results::to_text(*made, vocabulary); },
+        files);
   });
 }
 

@@ -136,7 +136,9 @@ int inject(const InjectOptions& options) {
   const auto sink = run.as_json ? make_json_sink(stderr) : make_text_sink(stderr, ::isatty(STDERR_FILENO) != 0);
   const auto outcomes = outcomes_of(options, *injections, *sink);
   if (!outcomes) return report_error(outcomes.error(), run.as_json);
-  tell(run.as_json, results::to_json(*outcomes), results::to_text(*outcomes, options.markdown));
+  tell(
+      run.as_json, [&] { return results::to_json(*outcomes); },
+      [&] { return results::to_text(*outcomes, options.markdown); });
   if (interrupted()) return static_cast<int>(ExitCode::interrupted);
   const bool wrong = std::ranges::any_of(*outcomes, [](const auto& outcome) { return !outcome.wrong.empty(); });
   return wrong ? static_cast<int>(ExitCode::incomplete) : 0;

@@ -71,7 +71,9 @@ int kernels(const KernelsOptions& options) {
   if (!comparison) return report_error(comparison.error(), options.run.as_json);
   const auto written = results::write_comparison(out, *comparison, vocabulary);
   if (!written) return report_error(written.error(), options.run.as_json);
-  tell(options.run.as_json, results::to_json(*comparison), results::to_text(*comparison, vocabulary), *written);
+  tell(
+      options.run.as_json, [&] { return results::to_json(*comparison); },
+      [&] { return results::to_text(*comparison, vocabulary); }, *written);
   return worst;
 }
 

@@ -33,7 +33,9 @@ int report(const ResultsOptions& options) {
   if (error) return report_error({.message = fmt::format("{}: {}", out, error.message())}, options.json);
   const auto written = results::write_report(out, *analysis);
   if (!written) return report_error(written.error(), options.json);
-  tell(options.json, results::json_of(*analysis), printable(results::headline_of(*analysis)), written->files);
+  tell(
+      options.json, [&] { return results::json_of(*analysis); },
+      [&] { return printable(results::headline_of(*analysis)); }, written->files);
   return 0;
 }
 
@@ -47,7 +49,9 @@ int compare(const ResultsOptions& options) {
     if (!written) return report_error(written.error(), options.json);
     files = std::move(*written);
   }
-  tell(options.json, results::to_json(*comparison), results::to_text(*comparison, vocabulary), files);
+  tell(
+      options.json, [&] { return results::to_json(*comparison); },
+      [&] { return results::to_text(*comparison, vocabulary); }, files);
   return 0;
 }
 
@@ -56,7 +60,9 @@ int claims(const ResultsOptions& options) {
   const auto summary = results::summarise_directory(options.directory, vocabulary);
   if (!summary) return report_error(summary.error(), options.json);
   const auto checked = results::check_claims(*summary, vocabulary, results::all_claims());
-  tell(options.json, results::to_json(checked, *summary), results::to_text(checked, *summary));
+  tell(
+      options.json, [&] { return results::to_json(checked, *summary); },
+      [&] { return results::to_text(checked, *summary); });
   return 0;
 }
 

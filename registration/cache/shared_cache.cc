@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "common/error.hh"
 #include "registration/cache/wiped_page.hh"
 
 namespace longhaul::registration {

@@ -3,8 +3,8 @@
 
 namespace longhaul::registration {
 
-/// A page of this process, never unmapped, whose first byte is 1 here and 0 in every child: MADV_WIPEONFORK,
-/// madvise(2). Throws std::system_error.
+/// A page of its own, kPageSize bytes, whose first byte is 1 in this process and 0 in every child: MADV_WIPEONFORK,
+/// madvise(2). Who asked for it unmaps it. Throws std::system_error.
 char* page_that_a_child_finds_wiped();
 
 }  // namespace longhaul::registration

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 
-#include "common/error.hh"
 #include "registration/cache/wiped_page.hh"
 #include "registration/preload/threads.hh"
 

@@ -1,6 +1,9 @@
 #include "model/record.hh"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <limits>
 
 #include "model/event.hh"
 #include "model/facts.hh"
@@ -117,10 +120,11 @@ TEST(Record, ErrorsNameThePath) {
     ASSERT_FALSE(refused) << text;
     EXPECT_EQ(refused.error().message, message);
   }
-  // Read as infinity, it would be written as what nobody can read; Boost spells it in one way or another.
+  // Read as infinity, it would be written as what nobody can read: "Infinity" or "1e99999", by the release of Boost.
   const auto endless = bench_event_from_json(R"({"kind":"progress","time":0,"done":1e999})");
   ASSERT_FALSE(endless);
-  EXPECT_THAT(endless.error().message, testing::StartsWith("done: expected a number, got "));
+  const boost::json::value infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(endless.error().message, "done: expected a number, got " + boost::json::serialize(infinity));
   EXPECT_FALSE(bench_event_from_json("{"));
 }
 
