@@ -42,6 +42,16 @@ Result<RunRecord> run_record_from_json(std::string_view text) {
   return read_versioned<RunRecord>(text);
 }
 
+std::vector<Testbed> Manifest::testbeds() const {
+  std::vector<Testbed> all{testbed};
+  if (further_testbeds) all.insert(all.end(), further_testbeds->begin(), further_testbeds->end());
+  return all;
+}
+
+std::int64_t Manifest::measuring_of_one() const {
+  return measuring / static_cast<std::int64_t>(1 + (further_testbeds ? further_testbeds->size() : 0));
+}
+
 std::string to_json(const Manifest& manifest) {
   return codec::serialize(manifest);
 }

@@ -10,12 +10,18 @@
 namespace longhaul::orchestrator {
 namespace {
 
+std::string inventory_words(const std::vector<std::string>& inventories) {
+  std::string words;
+  for (const auto& inventory : inventories) words += (words.empty() ? "--inventory " : " --inventory ") + inventory;
+  return words;
+}
+
 std::string command_of(const RunOptions& options, std::uint64_t seed) {
   return fmt::format("longhaul run {} {} --out {} --seed {}{}", options.campaign,
                      options.clock == kVirtualClock
                          ? fmt::format("--lab --clock virtual --shift {} --quantum {}", options.shift, options.quantum)
                      : options.lab ? "--lab --clock host --topology " + options.topology
-                                   : "--inventory " + options.inventory,
+                                   : inventory_words(options.inventories),
                      options.out, seed,
                      kernel_words(options.kernel) +
                          (options.store.empty() ? std::string{} : " --store " + results::shown_address(options.store)) +
@@ -60,7 +66,7 @@ std::string kernel_words(const lab::KernelChoice& kernel) {
   return words;
 }
 
-Manifest make_manifest(const RunOptions& options, const RunPlan& plan, const Testbed& testbed,
+Manifest make_manifest(const RunOptions& options, const RunPlan& plan, const std::vector<Testbed>& testbeds,
                        const std::optional<Manifest>& earlier) {
   Manifest manifest;
   manifest.name = plan.campaign.name;
@@ -70,7 +76,12 @@ Manifest make_manifest(const RunOptions& options, const RunPlan& plan, const Tes
   manifest.seed = earlier ? earlier->seed : options.seed ? *options.seed : std::random_device{}();
   manifest.version = builds_of(earlier ? earlier->version : std::string{}, version_text());
   manifest.command = command_of(options, manifest.seed);
-  manifest.testbed = testbed;
+  if (!testbeds.empty()) manifest.testbed = testbeds.front();
+  std::vector<Testbed> further(testbeds.begin() + (testbeds.empty() ? 0 : 1), testbeds.end());
+  if (earlier)
+    for (const auto& one : earlier->testbeds())
+      if (!is_of(one, testbeds)) further.push_back(one);
+  if (!further.empty()) manifest.further_testbeds = std::move(further);
   for (const auto& cell : plan.cells)
     manifest.cells.push_back({.cell_id = cell.id, .workload = cell.cell.workload, .parameters = cell.cell.parameters});
   manifest.repetitions_min = plan.campaign.repeat.min;

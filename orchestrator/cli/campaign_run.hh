@@ -25,7 +25,7 @@ struct RunOptions {
   bool lab = false;
   std::string topology = "automatic";
   lab::KernelChoice kernel;
-  std::string inventory;
+  std::vector<std::string> inventories;  ///< of testbeds that share the campaign
   std::string out;
   std::string store;  ///< postgresql://...; empty: results.db in `out`
   bool resume = false;
@@ -75,8 +75,8 @@ std::string kernel_words(const lab::KernelChoice& kernel);
 /// `longhaul run`: makes the campaign, or goes on with it; returns the exit code.
 int run_campaign(RunOptions options);
 
-/// The manifest of a campaign that begins, or goes on.
-Manifest make_manifest(const RunOptions& options, const RunPlan& plan, const Testbed& testbed,
+/// The manifest of a campaign that begins, or goes on (then with the testbeds that it had before, too).
+Manifest make_manifest(const RunOptions& options, const RunPlan& plan, const std::vector<Testbed>& testbeds,
                        const std::optional<Manifest>& earlier);
 
 }  // namespace longhaul::orchestrator

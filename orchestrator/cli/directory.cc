@@ -35,8 +35,13 @@ std::map<std::string, std::string> headlines(const Manifest& manifest, const Cam
 
 }  // namespace
 
+bool is_of(const Testbed& testbed, const std::vector<Testbed>& some) {
+  const auto asked = to_json(essence(testbed));
+  return std::any_of(some.begin(), some.end(), [&](const Testbed& one) { return to_json(essence(one)) == asked; });
+}
+
 Result<void> check_resume(const Manifest& earlier, const std::string& campaign_text, std::optional<std::uint64_t> seed,
-                          const Testbed* testbed) {
+                          const std::vector<Testbed>& testbeds) {
   if (earlier.campaign_text != campaign_text)
     return refuse(
         "the campaign is not the one that was begun: its file has changed since; take the old text (it is in "
@@ -44,14 +49,15 @@ Result<void> check_resume(const Manifest& earlier, const std::string& campaign_t
         "another --out");
   if (seed && *seed != earlier.seed)
     return refuse("the campaign was begun with --seed {}, now it is {}; leave --seed out", earlier.seed, *seed);
-  if (testbed == nullptr) return {};
-  if (earlier.testbed.topology != testbed->topology)
-    return refuse("the campaign was begun on topology {}, this testbed is {}", earlier.testbed.topology,
-                  testbed->topology);
-  if (to_json(essence(earlier.testbed)) != to_json(essence(*testbed)))
-    return refuse(
-        "the campaign was begun on another testbed: nodes or attachments differ; results of both cannot be mixed, take "
-        "another --out");
+  for (const auto& testbed : testbeds) {
+    if (earlier.testbed.topology != testbed.topology)
+      return refuse("the campaign was begun on topology {}, this testbed is {}", earlier.testbed.topology,
+                    testbed.topology);
+    if (!is_of(testbed, earlier.testbeds()))
+      return refuse(
+          "the campaign was begun on another testbed: nodes or attachments differ; results of both cannot be mixed, "
+          "take another --out");
+  }
   return {};
 }
 
@@ -108,7 +114,7 @@ Result<RunDirectory> open_directory(const Destination& destination, bool resume,
     if (index->empty()) return directory;  // killed before it had begun
     return tl::unexpected(manifest.error());
   }
-  if (auto same = check_resume(*manifest, campaign.file.text, seed, nullptr); !same)
+  if (auto same = check_resume(*manifest, campaign.file.text, seed, {}); !same)
     return refuse("{}: {}", destination.out, same.error().message);
   directory.manifest = std::move(*manifest);
   const auto names = headlines(*directory.manifest, campaign);

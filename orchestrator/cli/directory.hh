@@ -16,9 +16,13 @@
 namespace longhaul::orchestrator {
 
 /// Why a campaign cannot be gone on with as it is now asked for: another text, seed or testbed (names, roles,
-/// attachments; where its agents listen may change). `testbed` null: not known yet. Pure.
+/// attachments; where its agents listen may change). Of several testbeds those that are left may go on. `testbeds`
+/// empty: not known yet. Pure.
 Result<void> check_resume(const Manifest& earlier, const std::string& campaign_text, std::optional<std::uint64_t> seed,
-                          const Testbed* testbed);
+                          const std::vector<Testbed>& testbeds);
+
+/// True if it is one of them, wherever its agents listen today. Pure.
+bool is_of(const Testbed& testbed, const std::vector<Testbed>& some);
 
 struct RunDirectory {
   results::Store store;

@@ -41,7 +41,7 @@ Result<std::vector<PacketCount>> count_packets(const ExploreOptions& options, co
   for (std::size_t i = 0; i < counting->cells.size(); ++i) runs.push_back({.cell = i});
   std::vector<PacketCount> counts(runs.size());
   auto made = make_unkept(
-      *counting, make_manifest(options.run, *counting, image->testbed, std::nullopt), *image, options.run.labs, sink,
+      *counting, make_manifest(options.run, *counting, {image->testbed}, std::nullopt), *image, options.run.labs, sink,
       runs, [&](const PlannedRun& run, const RunStory& story) -> Result<std::optional<PlannedRun>> {
         const auto& record = story.attempts.back();
         const auto name = describe(counting->campaign, counting->cells[run.cell]);

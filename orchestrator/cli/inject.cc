@@ -77,7 +77,7 @@ Result<std::vector<InjectionOutcome>> outcomes_of(const InjectOptions& options,
   const auto image = seal_for(options.run, *plan, sink);
   if (!image) return tl::unexpected(interrupted() ? Error{"interrupted", ExitCode::interrupted} : image.error());
   if (auto links = links_of(image->testbed, plan->cells); !links) return tl::unexpected(links.error());
-  const auto manifest = make_manifest(options.run, *plan, image->testbed, std::nullopt);
+  const auto manifest = make_manifest(options.run, *plan, {image->testbed}, std::nullopt);
   const auto vocabulary = results_vocabulary();
   const auto name = [&](const PlannedRun& run) { return describe(plan->campaign, plan->cells[run.cell]); };
 

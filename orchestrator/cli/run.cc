@@ -25,6 +25,7 @@
 #include "orchestrator/run/agents.hh"
 #include "orchestrator/run/drive.hh"
 #include "orchestrator/run/links.hh"
+#include "orchestrator/run/testbeds.hh"
 #include "results/report/report.hh"
 
 namespace longhaul::orchestrator {
@@ -123,7 +124,7 @@ int conclude(const RunOptions& options, const CampaignSession& session, Sink& si
   sink.on(CampaignFinished{.cells = cells,
                            .runs = session.made,
                            .wall = Nanoseconds{session.manifest.wall},
-                           .measuring = Nanoseconds{session.manifest.measuring},
+                           .measuring = Nanoseconds{session.manifest.measuring_of_one()},
                            .interrupted = stopped,
                            .directory = options.out});
   if (!outcome && !stopped) return report_error(outcome.error(), options.as_json);
@@ -136,6 +137,17 @@ int conclude(const RunOptions& options, const CampaignSession& session, Sink& si
   return exit_code_of(cells);
 }
 
+Result<std::vector<Testbed>> load_testbeds(const std::vector<std::string>& inventories) {
+  std::vector<Testbed> testbeds;
+  for (const auto& inventory : inventories) {
+    auto testbed = load_inventory(inventory);
+    if (!testbed) return tl::unexpected(testbed.error());
+    testbeds.push_back(std::move(*testbed));
+  }
+  if (auto apart = check_apart(inventories, testbeds); !apart) return tl::unexpected(apart.error());
+  return testbeds;
+}
+
 // `directory` is opened here for a new campaign. An error is one before the first run.
 Result<CampaignSession> run_session(const RunOptions& options, const RunPlan& plan,
                                     std::optional<RunDirectory>& directory, Sink& sink) {
@@ -145,11 +157,13 @@ Result<CampaignSession> run_session(const RunOptions& options, const RunPlan& pl
     if (!booted) return tl::unexpected(interrupted() ? Error{"interrupted", ExitCode::interrupted} : booted.error());
     lab = std::move(*booted);
   }
-  const auto testbed = load_inventory(lab ? lab->inventory_path() : options.inventory);
-  if (!testbed) return tl::unexpected(testbed.error());
-  if (auto links = links_of(*testbed, plan.cells); !links) return tl::unexpected(links.error());
+  const auto inventories = lab ? std::vector{lab->inventory_path()} : options.inventories;
+  const auto testbeds = load_testbeds(inventories);
+  if (!testbeds) return tl::unexpected(testbeds.error());
+  for (const auto& testbed : *testbeds)
+    if (auto links = links_of(testbed, plan.cells); !links) return tl::unexpected(links.error());
   if (directory && directory->manifest) {
-    auto same = check_resume(*directory->manifest, plan.campaign.file.text, options.seed, &*testbed);
+    auto same = check_resume(*directory->manifest, plan.campaign.file.text, options.seed, *testbeds);
     if (same && lab) same = check_kernel(*directory->manifest, lab->kernel());
     if (!same) return refuse("{}: {}", options.out, same.error().message);
   }
@@ -160,16 +174,23 @@ Result<CampaignSession> run_session(const RunOptions& options, const RunPlan& pl
   }
 
   StoreJournal journal{directory->store};
-  const auto dialer =
-      make_agent_dialer({.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key}, [&lab]() -> std::string {
-        const auto dead = lab ? lab->dead_machine() : std::nullopt;
-        return dead ? fmt::format("machine {} of the lab has died", dead->name) : std::string{};
-      });
+  std::vector<std::unique_ptr<Dialer>> dialers;
+  std::vector<TestbedAccess> access;
+  for (std::size_t i = 0; i < testbeds->size(); ++i) {
+    const auto& testbed = (*testbeds)[i];
+    dialers.push_back(
+        make_agent_dialer({.ca = testbed.ca, .cert = testbed.cert, .key = testbed.key}, [&lab]() -> std::string {
+          const auto dead = lab ? lab->dead_machine() : std::nullopt;
+          return dead ? fmt::format("machine {} of the lab has died", dead->name) : std::string{};
+        }));
+    access.push_back(
+        {.name = testbeds->size() > 1 ? inventories[i] : std::string{}, .testbed = testbed, .dialer = *dialers.back()});
+  }
   const auto precision = [](const std::vector<double>& values) { return results::precision(values); };
   boost::asio::io_context io;
-  auto manifest = make_manifest(options, plan, *testbed, directory->manifest);
+  auto manifest = make_manifest(options, plan, *testbeds, directory->manifest);
   if (lab) manifest.lab_kernel = lab->kernel();
-  Driver driver{plan.campaign, plan.cells, *testbed, std::move(manifest), precision, *dialer, journal, sink};
+  Driver driver{plan.campaign, plan.cells, access, std::move(manifest), precision, journal, sink};
   driver.resume(directory->runs);
   CampaignSession session;
   session.outcome = drive(driver, io);
@@ -248,7 +269,7 @@ int run_campaign(RunOptions options) {
   if (options.plan) return show_plan(*plan, options.as_json);
   if (options.out.empty())
     return report_error({.message = "--out DIR is missing: where the results go"}, options.as_json);
-  if (options.lab == !options.inventory.empty())
+  if (options.lab == !options.inventories.empty())
     return report_error(
         {.message = "expected either --lab (a testbed of micro-VMs on this machine) or --inventory FILE"},
         options.as_json);
@@ -352,7 +373,13 @@ void add_run(CLI::App& app, int& exit_code) {
                    "by a virtual clock: instructions by which two processors may be apart")
       ->check(CLI::Range(100, 100000))
       ->capture_default_str();
-  command->add_option("--inventory", options->inventory, "on the testbed of this Ansible inventory");
+  command
+      ->add_option(
+          "--inventory", options->inventories,
+          "on the testbed of this Ansible inventory; may be given several times: testbeds that are alike share "
+          "the campaign's repetitions")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
   command->add_option("--out", options->out, "the run directory: results.db, report.html, cells.csv, manifest.json");
   add_store_option(*command, options->store);
   command->add_flag("--resume", options->resume, "go on with what is in --out; nothing that is finished is run again");
@@ -372,6 +399,7 @@ void add_run(CLI::App& app, int& exit_code) {
       "out/quick\n"
       "  longhaul run campaigns/quick.yaml --inventory $(longhaul lab status --json | jq -r .labs[0].inventory) --out "
       "out/quick\n"
+      "  longhaul run campaigns/quick.yaml --inventory east.yml --inventory west.yml --out out/quick\n"
       "Exits with 0 when every cell is ok, limited or unsupported, with 3 when one was refused or failed.");
   command->callback([options, shards, &exit_code] {
     options->print_shards = shards->count() > 0 && !options->slurm.asked;

@@ -165,7 +165,7 @@ Result<CampaignSession> run_sealed_session(const RunOptions& asked, const RunPla
   if (auto links = links_of(image->testbed, plan.cells); !links) return tl::unexpected(links.error());
   const auto& earlier = directory ? directory->manifest : std::nullopt;
   if (earlier) {
-    auto same = check_resume(*earlier, plan.campaign.file.text, options.seed, &image->testbed);
+    auto same = check_resume(*earlier, plan.campaign.file.text, options.seed, {image->testbed});
     if (same) same = check_image(*earlier, *image);
     if (!same) return refuse("{}: {}", options.out, same.error().message);
   }
@@ -178,7 +178,7 @@ Result<CampaignSession> run_sealed_session(const RunOptions& asked, const RunPla
   if (!said) return tl::unexpected(said.error());
 
   StoreJournal journal{directory->store};
-  auto manifest = make_manifest(options, plan, image->testbed, directory->manifest);
+  auto manifest = make_manifest(options, plan, {image->testbed}, directory->manifest);
   manifest.virtual_clock = testbed_clock_of(*image);
   manifest.lab_kernel = image->release;
   if (earlier) manifest.virtual_clock->check = earlier->virtual_clock->check;

@@ -276,7 +276,7 @@ Result<CampaignSession> run_on_slurm(const RunOptions& options, const RunPlan& p
     if (!directory) return tl::unexpected(directory.error());
     CampaignSession session;
     session.manifest = directory->manifest.value_or(Manifest{});
-    session.manifest.command = make_manifest(settled, plan, session.manifest.testbed, session.manifest).command;
+    session.manifest.command = make_manifest(settled, plan, {session.manifest.testbed}, session.manifest).command;
     session.manifest.campaign_file = options.campaign;
     if (auto kept = directory->store.save_manifest(session.manifest); !kept) return tl::unexpected(kept.error());
     return session;

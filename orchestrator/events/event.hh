@@ -32,6 +32,7 @@ struct CampaignStarted {
 
 /// An impairment is in place and measured.
 struct BlockStarted {
+  std::string testbed;     ///< empty: there is one
   std::string impairment;  ///< "delay 5ms", "none"
   std::string engine;
   int repetition = 0;
@@ -42,7 +43,8 @@ struct BlockStarted {
 };
 
 struct RunStarted {
-  std::string cell;  ///< for people
+  std::string testbed;  ///< empty: there is one
+  std::string cell;     ///< for people
   int repetition = 0;
   int attempt = 0;
 };

@@ -28,23 +28,30 @@ json::object encode(const CampaignStarted& e) {
           {"estimate", e.estimate.count()}};
 }
 
+// Of an event: it has the member where there are several testbeds.
+json::object of_testbed(const std::string& testbed, json::object event) {
+  if (!testbed.empty()) event.emplace("testbed", testbed);
+  return event;
+}
+
 json::object encode(const BlockStarted& e) {
-  return {{"event", "block_started"},
-          {"impairment", e.impairment},
-          {"engine", e.engine},
-          {"repetition", e.repetition},
-          {"runs", e.runs},
-          {"tries", e.tries},
-          {"asked", e.asked},
-          {"programmed", e.programmed},
-          {"achieved", e.achieved},
-          {"asked_back", e.asked_back},
-          {"programmed_back", e.programmed_back},
-          {"achieved_back", e.achieved_back}};
+  return of_testbed(e.testbed, {{"event", "block_started"},
+                                {"impairment", e.impairment},
+                                {"engine", e.engine},
+                                {"repetition", e.repetition},
+                                {"runs", e.runs},
+                                {"tries", e.tries},
+                                {"asked", e.asked},
+                                {"programmed", e.programmed},
+                                {"achieved", e.achieved},
+                                {"asked_back", e.asked_back},
+                                {"programmed_back", e.programmed_back},
+                                {"achieved_back", e.achieved_back}});
 }
 
 json::object encode(const RunStarted& e) {
-  return {{"event", "run_started"}, {"cell", e.cell}, {"repetition", e.repetition}, {"attempt", e.attempt}};
+  return of_testbed(e.testbed,
+                    {{"event", "run_started"}, {"cell", e.cell}, {"repetition", e.repetition}, {"attempt", e.attempt}});
 }
 
 json::object encode(const RunFinished& e) {

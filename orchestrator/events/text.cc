@@ -45,7 +45,7 @@ class TextSink : public Sink {
   }
 
   void handle(const BlockStarted& e) {
-    block_ = path_text(e);
+    block_ = (e.testbed.empty() ? "" : e.testbed + "  ") + path_text(e);
     if (live_) show(fmt::format("repetition {}  {}", e.repetition + 1, block_));
   }
 

@@ -145,11 +145,13 @@ Awaitable<Story> listen(std::shared_ptr<NodeControl> node, std::string run_id, D
 }
 
 // A client beside the first.
-Awaitable<Story> follow(std::shared_ptr<NodeControl> node, agents::ConnectRequest where, Deadline deadline,
+Awaitable<Story> follow(Nodes& nodes, Link link, agents::ConnectRequest where, Deadline deadline,
                         std::function<bool()> stopped) {
+  const auto node = nodes.at(link.client);
   auto run_id = where.run_id;
+  where.server_clock = co_await clock_between(nodes, link.client, link.server);
   auto connected = co_await node->connect_client(std::move(where));
-  if (connected) co_return co_await listen(std::move(node), std::move(run_id), std::move(deadline), std::move(stopped));
+  if (connected) co_return co_await listen(node, std::move(run_id), std::move(deadline), std::move(stopped));
   Story story;
   story.give_up(connected.error().message);
   co_return story;
@@ -273,9 +275,8 @@ Awaitable<RunOutcome> execute(Nodes& nodes, RunRequest request, PreparedRun prep
   auto serving = co_await Pending<Story>::start(attend(server, request.run_id, server_deadline, deadline));
   std::vector<Pending<Story>> further;
   for (const auto& link : request.link.beside) {
-    auto following =
-        co_await Pending<Story>::start(follow(nodes.at(link.client), connect_request(request, link, prepared.port),
-                                              by(*deadline + request.window_timeout), hooks.stopped));
+    auto following = co_await Pending<Story>::start(follow(nodes, link, connect_request(request, link, prepared.port),
+                                                           by(*deadline + request.window_timeout), hooks.stopped));
     further.push_back(std::move(following));
   }
   auto client = co_await watch(node, request, deadline, hooks);

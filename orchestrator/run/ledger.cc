@@ -70,7 +70,7 @@ Result<void> Ledger::add_facts(const std::string& node, const NodeFacts& facts) 
   return {};
 }
 
-RunRecord Ledger::blank(const PlannedRun& planned) const {
+RunRecord Ledger::blank(const PlannedRun& planned, const Testbed& testbed) const {
   const auto& cell = cells_[planned.cell];
   RunRecord record;
   record.run_id = run_id(cell, planned);
@@ -79,9 +79,10 @@ RunRecord Ledger::blank(const PlannedRun& planned) const {
   record.parameters = cell.cell.parameters;
   record.repetition = planned.repetition;
   record.attempt = planned.attempt;
-  record.topology = manifest_.testbed.topology;
+  record.topology = testbed.topology;
   record.started = wall_now();
-  record.facts = digests_;
+  for (const auto& node : testbed.nodes)
+    if (const auto digest = digests_.find(node.name); digest != digests_.end()) record.facts.insert(*digest);
   return record;
 }
 
@@ -124,7 +125,7 @@ Result<void> Ledger::record_unsupported() {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     if (cells_[i].unsupported.empty() || schedule_.unsupported(i)) continue;
     const PlannedRun planned{.cell = i, .repetition = 0, .attempt = schedule_.next_attempt(i, 0)};
-    auto record = blank(planned);
+    auto record = blank(planned, manifest_.testbed);
     record.status = Status::unsupported;
     record.message = cells_[i].unsupported;
     record.finished = record.started;

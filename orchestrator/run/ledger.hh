@@ -36,8 +36,8 @@ class Ledger {
   /// Under which a node's facts are kept; records refer to them from then on.
   Result<void> add_facts(const std::string& node, const NodeFacts& facts);
 
-  /// The record of a run of which nothing is known yet.
-  RunRecord blank(const PlannedRun& planned) const;
+  /// The record of a run on this testbed, of which nothing is known yet.
+  RunRecord blank(const PlannedRun& planned, const Testbed& testbed) const;
   /// Keeps a run's record; returns the run to make in its place where it does not count. An error: the journal cannot.
   Result<std::optional<PlannedRun>> keep(const RunRecord& record, const PlannedRun& planned);
   Result<void> save();

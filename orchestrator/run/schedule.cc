@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "orchestrator/run/random.hh"
 
@@ -102,27 +103,69 @@ std::vector<Block> Schedule::blocks_of(int repetition) const {
   return blocks;
 }
 
-std::optional<Block> Schedule::next_block() {
-  while (queue_.empty()) {
-    if (++repetition_ >= rule_.max) {
-      if (!put_off_) return std::nullopt;
-      put_off_ = false;  // ends: every round has a good run, or brings a cell nearer to being given up
-      repetition_ = 0;
+bool Schedule::in_hand(int repetition) const {
+  return std::any_of(hands_.begin(), hands_.end(),
+                     [&](const auto& hand) { return hand.second.repetition == repetition; });
+}
+
+std::optional<Schedule::Hand> Schedule::begin_repetition() {
+  bool again = put_off_;  // ends: every round has a good run, or brings a cell nearer to being given up
+  for (;;) {
+    if (repetition_ + 1 >= rule_.max) {
+      if (!std::exchange(again, false)) return std::nullopt;
+      put_off_ = false;
+      repetition_ = -1;
+      continue;
     }
-    queue_ = blocks_of(repetition_);
-    std::reverse(queue_.begin(), queue_.end());
+    ++repetition_;
+    auto blocks = blocks_of(repetition_);
+    if (blocks.empty()) continue;
+    if (in_hand(repetition_)) {
+      put_off_ = true;  // whoever has it may leave some of it undone
+      continue;
+    }
+    std::reverse(blocks.begin(), blocks.end());
+    return Hand{.repetition = repetition_, .queue = std::move(blocks)};
   }
-  auto block = std::move(queue_.back());
-  queue_.pop_back();
-  for (const auto& run : block.runs) progress_[run.cell].spoilt.clear();
-  return block;
+}
+
+std::optional<Block> Schedule::next_block(std::size_t taker) {
+  for (;;) {
+    const auto hand = hands_.find(taker);
+    if (hand == hands_.end()) {
+      auto begun = begin_repetition();
+      if (!begun) return std::nullopt;
+      hands_.emplace(taker, std::move(*begun));
+      continue;
+    }
+    auto& queue = hand->second.queue;
+    if (queue.empty()) {
+      hands_.erase(hand);
+      continue;
+    }
+    auto block = std::move(queue.back());
+    queue.pop_back();
+    // Others have gone on meanwhile.
+    std::erase_if(block.runs, [&](const PlannedRun& run) { return !wants(run.cell, run.repetition); });
+    if (block.runs.empty()) continue;
+    for (const auto& run : block.runs) progress_[run.cell].spoilt.erase(run.repetition);
+    return block;
+  }
+}
+
+void Schedule::leave(std::size_t taker) {
+  if (hands_.erase(taker) > 0) put_off_ = true;
+}
+
+bool Schedule::round_over() const {
+  return std::all_of(hands_.begin(), hands_.end(), [](const auto& hand) { return hand.second.queue.empty(); });
 }
 
 std::optional<PlannedRun> Schedule::finished(const PlannedRun& run, Status status, std::optional<double> value) {
   auto& progress = progress_[run.cell];
   mark(progress, run.repetition, run.attempt, status, value);
   if (status != Status::refused && status != Status::failed) return std::nullopt;
-  const auto spoilt = ++progress.spoilt[status];
+  const auto spoilt = ++progress.spoilt[run.repetition][status];
   if (status == Status::refused) ++progress.refused_in_a_row;
   progress.given_up = status == Status::refused ? progress.refused_in_a_row >= kRefusalsInARow : spoilt >= attempts_;
   if (progress.given_up) return std::nullopt;

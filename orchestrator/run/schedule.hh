@@ -40,6 +40,10 @@ using Precision = std::function<std::optional<double>(const std::vector<double>&
 /// but after kRefusals it is put off until all others are through: what spoils the WAN is mostly the machine's other
 /// load, which passes. A cell is given up when kRefusalsInARow of its runs were refused with no good one between. One
 /// that is unsupported ends its cell for good.
+///
+/// Several testbeds may take runs, each for itself, in whole repetitions: a cell and its rivals stay together, and
+/// every impairment is spread over the testbeds alike, so that a testbed which is slower cannot look like a delay that
+/// is.
 class Schedule {
  public:
   static constexpr int kAttempts = 3;
@@ -52,12 +56,19 @@ class Schedule {
   /// A run of an earlier session. Attempts that did not count then are not held against the cell now.
   void resume(std::string_view cell_id, int repetition, int attempt, Status status, std::optional<double> value);
 
-  /// The next block that has something to run; empty when the campaign is done. The same seed gives the same order, and
-  /// a resumed campaign the same order less what is finished.
-  std::optional<Block> next_block();
+  /// The next block that has something to run, for a taker (a testbed, by number), who has made what it took before.
+  /// Empty: there is nothing that no other has taken; when no other has, the campaign is done. The same seed gives the
+  /// same order to one taker, and a resumed campaign the same order less what is finished.
+  std::optional<Block> next_block(std::size_t taker = 0);
 
-  /// No block of the current round is left: what comes next depends on what the runs so far have given.
-  bool round_over() const { return queue_.empty(); }
+  /// A taker makes no more: what it has not made of its repetition is for the others.
+  void leave(std::size_t taker);
+
+  /// Somebody has taken a repetition and may have to leave it to others.
+  bool taken() const { return !hands_.empty(); }
+
+  /// No block is left of what was begun: what comes next depends on what the runs so far have given.
+  bool round_over() const;
 
   /// Takes the outcome of a run; returns the run to add to the end of the block when it is to be repeated.
   std::optional<PlannedRun> finished(const PlannedRun& run, Status status, std::optional<double> value);
@@ -79,15 +90,22 @@ class Schedule {
 
  private:
   struct Progress {
-    std::vector<bool> done;         ///< by repetition
-    std::vector<int> next_attempt;  ///< by repetition
-    std::vector<double> values;     ///< headline metric of the runs that count
-    std::map<Status, int> spoilt;   ///< refused and failed runs of the current block
-    int refused_in_a_row = 0;       ///< in this session
+    std::vector<bool> done;                       ///< by repetition
+    std::vector<int> next_attempt;                ///< by repetition
+    std::vector<double> values;                   ///< headline metric of the runs that count
+    std::map<int, std::map<Status, int>> spoilt;  ///< by repetition: refused and failed runs of the block under way
+    int refused_in_a_row = 0;                     ///< in this session
     bool unsupported = false;
     bool given_up = false;
   };
+  /// What a taker has in hand: a repetition, less the blocks that were handed out.
+  struct Hand {
+    int repetition = 0;
+    std::vector<Block> queue;  ///< next one last
+  };
   bool wants(std::size_t cell, int repetition) const;
+  bool in_hand(int repetition) const;
+  std::optional<Hand> begin_repetition();
   bool enough(std::size_t cell) const;
   void grow(Progress& progress, int repetition) const;
   void mark(Progress& progress, int repetition, int attempt, Status status, std::optional<double> value) const;
@@ -100,9 +118,9 @@ class Schedule {
   int attempts_;
   std::unordered_map<std::string, std::size_t> index_;  ///< cell id -> cell
   std::vector<Progress> progress_;
-  int repetition_ = -1;       ///< whose blocks are in `queue_`
-  bool put_off_ = false;      ///< since repetition 0 was last begun
-  std::vector<Block> queue_;  ///< next one last
+  int repetition_ = -1;                ///< last begun
+  bool put_off_ = false;               ///< since repetition 0 was last begun, something was left undone
+  std::map<std::size_t, Hand> hands_;  ///< by taker
 };
 
 }  // namespace longhaul::orchestrator

@@ -63,7 +63,7 @@ SealedOrder SealedDriver::order(const PlannedRun& planned) const {
 
 RunStory SealedDriver::story(const PlannedRun& planned, const Result<std::string>& said) const {
   RunStory story;
-  auto blank = ledger_.blank(planned);
+  auto blank = ledger_.blank(planned, ledger_.manifest().testbed);
   blank.status = Status::failed;
   blank.finished = blank.started;
   auto saying = said ? understand_saying(*said) : tl::unexpected(said.error());

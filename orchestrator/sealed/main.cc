@@ -117,10 +117,9 @@ Awaitable<Result<Baseline>> make_runs(Work work, Testbed testbed, Dialer& dialer
   manifest.testbed = testbed;
   Driver driver{work.campaign,
                 work.cells,
-                testbed,
+                {{.name = {}, .testbed = testbed, .dialer = dialer}},
                 std::move(manifest),
                 [](const std::vector<double>&) { return std::optional<double>{}; },
-                dialer,
                 journal,
                 sink,
                 {.attempts = work.attempts,

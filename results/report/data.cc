@@ -11,6 +11,7 @@
 #include "results/summary/clock.hh"
 #include "results/summary/expectation.hh"
 #include "results/summary/processor.hh"
+#include "results/summary/testbeds.hh"
 
 namespace longhaul::results {
 namespace {
@@ -247,6 +248,17 @@ json::array nodes_data(const Summary& summary) {
   return nodes;
 }
 
+// Empty where there is one testbed.
+json::array testbed_shares_data(const Summary& summary) {
+  json::array shares;
+  for (const auto& share : testbed_shares(summary)) {
+    json::object object{{"nodes", strings(share.nodes)}, {"runs", share.runs}};
+    if (share.ratio) object["ratio"] = *share.ratio;
+    shares.emplace_back(std::move(object));
+  }
+  return shares;
+}
+
 json::object campaign_data(const Manifest& manifest) {
   return {{"name", manifest.name},
           {"description", manifest.description},
@@ -260,7 +272,7 @@ json::object campaign_data(const Manifest& manifest) {
           {"started", manifest.started / 1'000'000},
           {"finished", manifest.finished / 1'000'000},
           {"wall", manifest.wall},
-          {"measuring", manifest.measuring}};
+          {"measuring", manifest.measuring_of_one()}};
 }
 
 }  // namespace
@@ -293,6 +305,7 @@ json::object data_of(const Analysis& analysis, bool distributions) {
           {"clock_limits", kVirtualClockLimits},
           {"virtual_clock", codec::encode(summary.manifest.virtual_clock)},
           {"testbed", std::move(testbed)},
+          {"testbed_shares", testbed_shares_data(summary)},
           {"workloads", workloads_data(summary, vocabulary)},
           {"cpu_metrics", cpu_data()},
           {"claims", claims_data(claims)},

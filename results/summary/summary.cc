@@ -6,6 +6,7 @@
 #include "results/metrics/metrics.hh"
 #include "results/store/store.hh"
 #include "results/summary/processor.hh"
+#include "results/summary/testbeds.hh"
 
 namespace longhaul::results {
 namespace {
@@ -161,6 +162,7 @@ void judge(const std::vector<const RunRecord*>& all, int wanted, CellSummary& ce
 }
 
 Result<CellSummary> summarise_cell(CellSummary cell, const std::vector<const RunRecord*>& all, const Manifest& manifest,
+                                   const std::map<std::string, std::size_t>& owners,
                                    const std::map<std::string, NodeFacts>& facts, const Vocabulary& vocabulary) {
   std::vector<const RunRecord*> good;
   std::set<std::string> limits;
@@ -183,6 +185,10 @@ Result<CellSummary> summarise_cell(CellSummary cell, const std::vector<const Run
   cell.usable = static_cast<int>(good.size());
   for (const auto* run : good)
     if (run->virtual_clock) cell.seeds.push_back(run->virtual_clock->seed);
+  for (const auto* run : good)
+    if (const auto owner = run->facts.empty() ? owners.end() : owners.find(run->facts.begin()->first);
+        owner != owners.end())
+      cell.testbeds.push_back(owner->second);
   cell.limits.assign(limits.begin(), limits.end());
   // A cell without a usable run shows the WAN that its other runs found: it may be why.
   summarise_path(good.empty() ? all : good, cell);
@@ -232,8 +238,9 @@ Result<Summary> summarise(const Manifest& manifest, const std::vector<RunRecord>
     by_cell[place.at(run.cell_id)].push_back(&run);
     for (const auto& [node, digest] : run.facts) ++summary.node_facts[node][digest];
   }
+  const auto owners = owners_of_nodes(manifest);
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    auto cell = summarise_cell(std::move(cells[i]), by_cell[i], manifest, facts, vocabulary);
+    auto cell = summarise_cell(std::move(cells[i]), by_cell[i], manifest, owners, facts, vocabulary);
     if (!cell) return tl::unexpected(cell.error());
     summary.emulated = summary.emulated || cell->emulated;
     summary.cells.push_back(std::move(*cell));

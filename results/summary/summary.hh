@@ -68,6 +68,8 @@ struct CellSummary {
   bool virtual_clock = false;       ///< its time is counted instructions (the axis `clock`)
   /// By a virtual clock: of its usable runs, by repetition, what varied them. Runs of one seed are pairs.
   std::vector<std::uint64_t> seeds;
+  /// Where testbeds share a campaign: of its usable runs, by repetition, which one of Manifest::testbeds().
+  std::vector<std::size_t> testbeds;
 
   std::vector<MetricSummary> metrics;                        ///< the workload's order, then by name; the headline first
   std::vector<MetricSummary> cpu;                            ///< processor time of both ends (summary/processor.hh)

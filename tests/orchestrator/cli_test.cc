@@ -31,21 +31,38 @@ TEST(Resume, TakesTheSameCampaignOnTheSameTestbedWhereverItListens) {
   for (auto& node : testbed.nodes) node.port = static_cast<std::uint16_t>(node.port + 1000);
   testbed.cert = "/elsewhere";
   std::reverse(testbed.nodes.begin(), testbed.nodes.end());
-  EXPECT_TRUE(check_resume(manifest(), "text", {}, &testbed));
-  EXPECT_TRUE(check_resume(manifest(), "text", 7, nullptr));
+  EXPECT_TRUE(check_resume(manifest(), "text", {}, {testbed}));
+  EXPECT_TRUE(check_resume(manifest(), "text", 7, {}));
 }
 
 TEST(Resume, RefusesAChangedCampaignSeedOrTestbed) {
-  EXPECT_THAT(check_resume(manifest(), "text ", {}, nullptr).error().message, HasSubstr("its file has changed since"));
-  EXPECT_THAT(check_resume(manifest(), "text", 8, nullptr).error().message,
-              HasSubstr("begun with --seed 7, now it is 8"));
+  EXPECT_THAT(check_resume(manifest(), "text ", {}, {}).error().message, HasSubstr("its file has changed since"));
+  EXPECT_THAT(check_resume(manifest(), "text", 8, {}).error().message, HasSubstr("begun with --seed 7, now it is 8"));
   auto testbed = manifest().testbed;
   testbed.topology = "full";
-  EXPECT_THAT(check_resume(manifest(), "text", {}, &testbed).error().message,
+  EXPECT_THAT(check_resume(manifest(), "text", {}, {testbed}).error().message,
               HasSubstr("begun on topology fake, this testbed is full"));
   testbed = manifest().testbed;
   testbed.nodes[0].attachments.pop_back();
-  EXPECT_THAT(check_resume(manifest(), "text", {}, &testbed).error().message, HasSubstr("begun on another testbed"));
+  EXPECT_THAT(check_resume(manifest(), "text", {}, {testbed}).error().message, HasSubstr("begun on another testbed"));
+}
+
+TEST(Resume, OfSeveralTestbedsThoseThatAreLeftGoOn) {
+  testing::FakeTestbed other;
+  other.rename("west-");
+  auto begun = manifest();
+  begun.further_testbeds = {other.testbed};
+  EXPECT_TRUE(check_resume(begun, "text", {}, {other.testbed}));
+  EXPECT_TRUE(check_resume(begun, "text", {}, {other.testbed, begun.testbed}));
+  EXPECT_FALSE(check_resume(manifest(), "text", {}, {begun.testbed, other.testbed}));
+  // And the manifest goes on to name them all.
+  const std::string campaign = LONGHAUL_SOURCE_DIR "/campaigns/quick.yaml";
+  const auto next = make_manifest({.campaign = campaign, .inventories = {"w.yml"}, .out = "out"}, *read_plan(campaign),
+                                  {other.testbed}, begun);
+  EXPECT_EQ(next.testbed.nodes.front().name, "west-client");
+  ASSERT_EQ(next.testbeds().size(), 2U);
+  EXPECT_EQ(next.testbeds().back().nodes.front().name, "client");
+  EXPECT_THAT(next.command, HasSubstr("--inventory w.yml --out out"));
 }
 
 TEST(Resume, RemembersTheBuildsThatMeasured) {

@@ -1,86 +1,18 @@
-#include "orchestrator/run/drive.hh"
-
 #include <gmock/gmock.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <iterator>
-#include <map>
-#include <optional>
-#include <set>
 
 #include "common/version.hh"
-#include "tests/orchestrator/fake.hh"
-#include "tests/orchestrator/fixture.hh"
+#include "tests/orchestrator/drive_fixture.hh"
 #include "tests/some.hh"
 
 namespace longhaul::orchestrator {
 namespace {
 
 using testing::Behaviour;
+using testing::Drive;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const std::string kText =
-    "name: n\nworkload: ping\nseries:\n  - {transport: rdma, provider: rxe}\n  - {transport: tcp, rival: siw}\n"
-    "axes: {delay: [0, 5ms]}\nfixed: {duration: 100ms, warmup: 0}\nrepeat: {min: 2}\n";  // 4 cells, 8 runs
-
-class Drive : public ::testing::Test {
- protected:
-  Drive() : campaign_(*testing::read(kText)), cells_(*expand(campaign_)) {
-    options_.connect_timeout = options_.return_timeout = std::chrono::milliseconds{300};
-    options_.setup_timeout = std::chrono::milliseconds{300};
-    options_.window_grace = std::chrono::milliseconds{300};
-  }
-
-  // One session; what the journal holds is resumed.
-  Result<void> session() {
-    boost::asio::io_context io;
-    Manifest manifest;
-    manifest.seed = 7;
-    manifest.wall = journal_.manifest.wall;
-    manifest.version = version_;
-    Driver driver{campaign_, cells_,   world_.testbed, manifest, [](const auto&) { return std::nullopt; },
-                  world_,    journal_, sink_,          options_};
-    std::vector<EarlierRun> earlier;
-    for (const auto& run : journal_.runs)
-      earlier.push_back({run.cell_id, run.repetition, run.attempt, run.status,
-                         headline(run, campaign_.experiments.front().workload)});
-    driver.resume(earlier);
-    interrupt_ = [&driver] { driver.interrupt(); };
-    std::optional<Result<void>> outcome;
-    boost::asio::co_spawn(io, driver.run(), [&](std::exception_ptr error, Result<void> value) {
-      if (error) std::rethrow_exception(error);
-      outcome = std::move(value);
-    });
-    io.run();
-    return outcome.value_or(fail("the driver did not end"));
-  }
-
-  std::map<std::string, int> good_runs() const {
-    std::map<std::string, int> counts;
-    for (const auto& run : journal_.runs)
-      if (run.status == Status::ok || run.status == Status::limited) ++counts[run.cell_id];
-    return counts;
-  }
-
-  void expect_complete() const {
-    const auto counts = good_runs();
-    EXPECT_EQ(counts.size(), cells_.size());
-    for (const auto& [cell, count] : counts) EXPECT_EQ(count, 2) << cell;
-    std::set<std::string> ids;
-    for (const auto& run : journal_.runs) EXPECT_TRUE(ids.insert(run.run_id).second) << run.run_id << " twice";
-  }
-
-  Campaign campaign_;
-  std::vector<CampaignCell> cells_;
-  testing::FakeTestbed world_;
-  testing::MemoryJournal journal_;
-  testing::MemorySink sink_;
-  DriveOptions options_;
-  std::string version_;  // of the manifest
-  std::function<void()> interrupt_;
-};
 
 TEST_F(Drive, RunsEveryCellAndLeavesTheRouterUnimpaired) {
   world_.lateness = 300'000;
@@ -168,7 +100,7 @@ TEST_F(Drive, RecordsSayWhichEngineDegenChoseAndItsSeed) {
     EXPECT_EQ(run.path->engine, "netem");
     EXPECT_FALSE(run.path->chosen);
   }
-  auto text = kText;
+  auto text = testing::kDriven;
   campaign_ = *testing::read(text.replace(text.find("fixed: {"), 8, "fixed: {engine: auto, "));
   cells_ = *expand(campaign_);
   journal_.runs.clear();
@@ -646,6 +578,20 @@ TEST_F(DriveWithTwoClients, BothAreStartedMeasuredAndRecorded) {
   }
   EXPECT_TRUE(world_.running.empty());
   EXPECT_TRUE(world_.echoes.contains("10.21.0.1"));
+}
+
+TEST_F(DriveWithTwoClients, BothLearnTheServersClock) {
+  world_.clocks = {{"client", {.offset = 100, .error = 7}},
+                   {"client2", {.offset = 50, .error = 1}},
+                   {"server", {.offset = 250, .error = 5}}};
+  ASSERT_TRUE(session());
+  std::multiset<std::int64_t> offsets;
+  for (const auto& request : some(world_.told)) {
+    ASSERT_TRUE(request.server_clock);
+    offsets.insert(request.server_clock->offset);
+  }
+  EXPECT_EQ(offsets.count(150), offsets.size() / 2);
+  EXPECT_EQ(offsets.count(200), offsets.size() / 2);
 }
 
 TEST_F(DriveWithTwoClients, ALostOneFailsTheRunOnly) {

@@ -24,6 +24,7 @@ class FakeControl : public NodeControl {
     NodeFacts facts;
     facts.hostname = node_.name;
     facts.longhaul_version = version_text();
+    facts.kernel = world_.kernel;
     if (world_.clocks.contains(node_.name)) facts.boot_id = node_.name;
     co_return facts;
   }
@@ -256,6 +257,10 @@ FakeTestbed::FakeTestbed() {
                            .links = {}});
   testbed.nodes.push_back(
       {.name = "router", .role = Role::router, .host = "h", .port = 3, .attachments = {}, .links = {}});
+}
+
+void FakeTestbed::rename(const std::string& prefix) {
+  for (auto& node : testbed.nodes) node.host = node.name = prefix + node.name;
 }
 
 void FakeTestbed::add_client(std::string name, std::string rxe, std::string siw) {

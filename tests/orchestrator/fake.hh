@@ -31,6 +31,8 @@ class FakeTestbed : public Dialer {
   FakeTestbed();
   /// A fault that a test asked for and that never came about fails the test: it would show nothing.
   ~FakeTestbed() override;
+  /// A testbed beside another: its nodes have names and agents of their own.
+  void rename(const std::string& prefix);
   /// A further client with an attachment of each kind.
   void add_client(std::string name, std::string rxe, std::string siw);
 
@@ -51,6 +53,8 @@ class FakeTestbed : public Dialer {
   int clears = 0;
   bool refuses_to_apply = false;
   int refuses_to_clear = 0;  ///< so many times: its degen is just starting
+
+  std::string kernel;  ///< of all nodes
 
   std::map<std::string, int> dials;  ///< by node
   std::set<std::string> unreachable;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -186,6 +187,73 @@ TEST(Schedule, RepeatsUntilPreciseOrTheCap) {
     for (const auto& run : block->runs) schedule.finished(run, Status::ok, run.cell == 2 ? 2.0 : 1.0);
   for (std::size_t i = 0; i < cells.size(); ++i) EXPECT_EQ(schedule.runs_done(i), i == 2 ? 10 : 9);
   EXPECT_EQ(schedule.remaining(), 0) << "the cap is an end, too";
+}
+
+// Takers that get on at different speeds: each makes so many blocks when it is its turn.
+TEST(Schedule, SeveralTakersShareRepetitionsAndMakeNoRunTwice) {
+  const auto cells = some_cells();
+  Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 7, never_precise()};
+  std::map<std::pair<std::size_t, int>, int> made;
+  std::map<int, std::set<std::size_t>> takers;
+  std::vector<bool> idle(3, false);
+  for (int turn = 0; std::find(idle.begin(), idle.end(), false) != idle.end(); ++turn)
+    for (std::size_t taker = 0; taker < 3; ++taker)
+      for (std::size_t i = 0; i <= taker; ++i) {
+        const auto block = schedule.next_block(taker);
+        idle[taker] = !block;
+        if (!block) break;
+        takers[block->repetition].insert(taker);
+        for (const auto& run : block->runs) {
+          ++made[{run.cell, run.repetition}];
+          schedule.finished(run, Status::ok, 1.0);
+        }
+      }
+  EXPECT_EQ(made.size(), cells.size() * 6);
+  for (const auto& [run, times] : made) EXPECT_EQ(times, 1);
+  for (const auto& [repetition, who] : takers) EXPECT_EQ(who.size(), 1U) << "a repetition is made by one";
+  EXPECT_EQ(schedule.remaining(), 0);
+  EXPECT_FALSE(schedule.taken());
+}
+
+TEST(Schedule, WhatATakerLeavesUndoneIsForTheOthers) {
+  const auto cells = some_cells();
+  Schedule schedule{cells, {.min = 2, .max = 2, .precision = {}}, 7, never_precise()};
+  const auto all = [&](std::size_t taker) {
+    int runs = 0;
+    while (const auto block = schedule.next_block(taker))
+      for (const auto& run : block->runs) {
+        schedule.finished(run, Status::ok, 1.0);
+        ++runs;
+      }
+    return runs;
+  };
+  const auto begun = schedule.next_block(0);
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(all(1), static_cast<int>(cells.size()));
+  EXPECT_TRUE(schedule.taken()) << "the other may yet leave";
+  EXPECT_FALSE(schedule.next_block(1)) << "asked again";
+  schedule.leave(0);
+  EXPECT_EQ(all(1), static_cast<int>(cells.size()));
+  EXPECT_EQ(schedule.remaining(), 0);
+  EXPECT_FALSE(schedule.taken());
+}
+
+// A cell that was precise while others went on is not made again.
+TEST(Schedule, TakersStopWhenTheRunsOfAllAreEnough) {
+  const auto cells = some_cells();
+  const auto precise = [](const std::vector<double>&) { return 0.01; };
+  Schedule schedule{cells, {.min = 3, .max = 30, .precision = 0.05}, 7, precise};
+  int runs = 0;
+  std::vector<bool> idle(4, false);
+  while (std::find(idle.begin(), idle.end(), false) != idle.end())
+    for (std::size_t taker = 0; taker < idle.size(); ++taker) {
+      const auto block = schedule.next_block(taker);
+      idle[taker] = !block;
+      if (!block) continue;
+      for (const auto& run : block->runs) schedule.finished(run, Status::ok, 1.0);
+      runs += static_cast<int>(block->runs.size());
+    }
+  EXPECT_EQ(runs, static_cast<int>(cells.size()) * 3);
 }
 
 TEST(Schedule, AGoodRunEndsARowOfRefusedOnes) {

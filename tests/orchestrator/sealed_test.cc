@@ -45,6 +45,7 @@ class Sealed : public ::testing::Test {
     manifest.campaign_file = "c.yaml";
     manifest.campaign_text = kSealedCampaign;
     manifest.testbed.topology = "compact";
+    manifest.testbed.nodes = {{.name = "client", .role = Role::client}};
     manifest.virtual_clock = journal_.manifest.virtual_clock.value_or(testing::testbed_clock());
     manifest.wall = journal_.manifest.wall;
     NodeFacts facts;

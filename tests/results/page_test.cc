@@ -76,6 +76,12 @@ synthetic::Campaign calls() {
   return result;
 }
 
+synthetic::Campaign shared() {
+  auto result = synthetic::campaign({.delays_ns = {0}, .sizes = {64}, .noise = 0});
+  synthetic::share(result, 1.1);
+  return result;
+}
+
 // What the page became, and what its console got (which Chromium passes on to standard error).
 struct Browsed {
   std::string dom;
@@ -134,6 +140,7 @@ class PageInBrowser : public testing::Test {
     const std::pair<const char*, synthetic::Campaign> campaigns[] = {
         {"whole", synthetic::campaign()},
         {"awkward", synthetic::awkward()},
+        {"shared", shared()},
         {"nothing", nothing},
         {"virtual", synthetic::campaign({.virtual_clock = true})},
         {"alone", synthetic::alone()},
@@ -319,6 +326,15 @@ TEST_F(PageInBrowser, CopesWithAwkwardCampaigns) {
   EXPECT_THAT(browsed.dom, HasSubstr("achieved 5.9 ms, asked"));
   EXPECT_THAT(browsed.dom, HasSubstr("window: 128 packets a round trip"));
   EXPECT_THAT(browsed.dom, HasSubstr("data-rendered="));
+}
+
+TEST_F(PageInBrowser, ShowsTheTestbedsThatSharedACampaignBesideEachOther) {
+  const auto& browsed = pages().at("shared");
+  EXPECT_EQ(browsed.console, "");
+  EXPECT_THAT(browsed.dom, HasSubstr("2 testbeds shared the repetitions"));
+  EXPECT_THAT(browsed.dom, HasSubstr("<td>west-client, west-server, west-router</td><td class=\"number\">12</td>"
+                                     "<td class=\"number\">1.092</td>"));
+  EXPECT_THAT(pages().at("whole").dom, ::testing::Not(::testing::ContainsRegex("[0-9] testbeds shared")));
 }
 
 TEST_F(PageInBrowser, DrawsWhatRunsAloneAlongItsOwnAxis) {

@@ -6,6 +6,7 @@ namespace longhaul::results::stranger {
 
 synthetic::Campaign campaign(const Change& change) {
   auto result = synthetic::campaign({.delays_ns = {0, 1'000'000, 20'000'000}});
+  synthetic::share(result, 1);
   synthetic::spoil(result, 1, Status::refused, "achieved 5.9 ms");
   synthetic::spoil(result, 7, Status::limited, "window");
   synthetic::spoil(result, 14, Status::failed, "killed by signal 9");

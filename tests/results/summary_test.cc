@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "results/metrics/metrics.hh"
+#include "results/summary/testbeds.hh"
 #include "tests/results/synthetic.hh"
 #include "tests/some.hh"
 
@@ -164,6 +165,34 @@ NodeRecord node(Role role, double value, std::vector<std::int64_t> samples) {
   }
   record.metrics["m"] = metric;
   return record;
+}
+
+TEST(Testbeds, AreToldByTheirNodesAndComparedByTheirFigures) {
+  auto campaign = synthetic::campaign({.delays_ns = {0, 5'000'000}, .sizes = {64}, .noise = 0});
+  EXPECT_TRUE(testbed_shares(synthetic::summed(campaign)).empty()) << "one is shared with nobody";
+  EXPECT_TRUE(synthetic::summed(campaign).cells[0].testbeds.empty());
+  synthetic::share(campaign, 1.25);
+  const auto summary = synthetic::summed(campaign);
+  EXPECT_THAT(summary.cells[0].testbeds, ElementsAre(0, 1, 0, 1, 0, 1));
+  const auto shares = testbed_shares(summary);
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_EQ(shares[0].nodes.front(), "client");
+  EXPECT_EQ(shares[1].nodes.front(), "west-client");
+  for (const auto& share : shares) EXPECT_EQ(share.runs, 8 * 3);
+  ASSERT_TRUE(shares[0].ratio && shares[1].ratio);
+  EXPECT_NEAR(*shares[1].ratio, 1.25, 1e-4);
+  EXPECT_NEAR(*shares[0].ratio, 0.8, 1e-4);
+}
+
+TEST(Testbeds, OneThatMadeNothingIsComparedWithNothing) {
+  auto campaign = synthetic::campaign({.delays_ns = {0}, .sizes = {64}});
+  synthetic::share(campaign, 1);
+  std::erase_if(campaign.runs, [](const RunRecord& run) { return run.repetition % 2 == 1; });
+  const auto shares = testbed_shares(synthetic::summed(campaign));
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_EQ(shares[1].runs, 0);
+  EXPECT_FALSE(shares[0].ratio);
+  EXPECT_FALSE(shares[1].ratio);
 }
 
 TEST(RunMetrics, TheClientsFigureCounts) {

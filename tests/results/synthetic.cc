@@ -362,6 +362,24 @@ void spoil(Campaign& campaign, std::size_t cell, Status status, const std::strin
   }
 }
 
+void share(Campaign& campaign, double larger) {
+  const auto renamed = [](const auto& nodes) {
+    std::decay_t<decltype(nodes)> result;
+    for (const auto& [node, what] : nodes) result["west-" + node] = what;
+    return result;
+  };
+  auto west = campaign.manifest.testbed;
+  for (auto& node : west.nodes) node.name = "west-" + node.name;
+  campaign.manifest.further_testbeds = {west};
+  for (auto& run : campaign.runs) {
+    if (run.repetition % 2 == 0) continue;
+    run.facts = renamed(run.facts);
+    run.nodes = renamed(run.nodes);
+    for (auto& [node, record] : run.nodes)
+      for (auto& [name, metric] : record.metrics) metric.value *= larger;
+  }
+}
+
 Campaign awkward() {
   auto result = campaign({.delays_ns = {0, 5'000'000}, .sizes = {64}});
   result.manifest.name = "quick </script><script>alert(1)</script> & \"co\"";

@@ -52,6 +52,10 @@ void add_cell(Campaign& campaign, const std::string& workload, const Parameters&
 /// One cell made unusable: its runs get this status and message and lose their figures.
 void spoil(Campaign& campaign, std::size_t cell, Status status, const std::string& message);
 
+/// Every second repetition made on another testbed, whose nodes are called west-..., and whose figures are so many
+/// times as large.
+void share(Campaign& campaign, double larger);
+
 /// All that a page and a table must cope with: every status, hostile texts, an asymmetric and a lan cell.
 Campaign awkward();
 

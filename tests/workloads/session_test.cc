@@ -1,6 +1,8 @@
 // Whole runs over real TCP on the loopback interface.
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "tests/workloads/ends.hh"
 
 namespace longhaul::workloads {
@@ -46,6 +48,23 @@ INSTANTIATE_TEST_SUITE_P(Loopback, RunTest,
                          testing::Values(std::tuple{"poll", 64, 1, 0}, std::tuple{"event", 64, 1, 0},
                                          std::tuple{"poll", 1, 1, 1}, std::tuple{"event", 100'000, 3, 1},
                                          std::tuple{"poll", 4 << 20, 1, 0}, std::tuple{"event", 1, 16, 0}));
+
+TEST(Opening, IsByAClockThatBothHaveOrThatIsKnown) {
+  using namespace std::chrono_literals;
+  const observe::RawTime now{1'000'000'000ns};
+  ControlMessage told;
+  EXPECT_FALSE(opening_of(told, "a", {}, now)) << "to one client it is not told";
+  told.time = 1'050'000'000;
+  told.boot = "a";
+  EXPECT_EQ(opening_of(told, "a", {}, now), now + 50ms);
+  EXPECT_FALSE(opening_of(told, "b", {}, now)) << "another machine, of whose clock nothing is known";
+  EXPECT_EQ(opening_of(told, "b", PeerClock{.offset = 20ms, .error = 1us}, now), now + 30ms);
+  EXPECT_EQ(opening_of(told, "a", PeerClock{.offset = 20ms, .error = 1us}, now), now + 50ms) << "of one clock";
+  told.time = std::numeric_limits<std::int64_t>::max() / 2;
+  EXPECT_EQ(opening_of(told, "a", {}, now), now + 5s) << "whatever a server says";
+  told.boot.reset();
+  EXPECT_FALSE(opening_of(told, "", {}, now));
+}
 
 TEST(Run, OneServerServesOneClientAfterAnother) {
   ServerThread server;

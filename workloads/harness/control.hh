@@ -23,7 +23,8 @@ enum class ControlKind {
   refused,       ///< server: `status` and `message`; it closes
   clock,         ///< client asks for the server's clock, which answers with the same: `time`, `boot`
   prepared,      ///< server, where the workload has it prepare something before the client begins
-  window_start,  ///< client: the warm-up is over and nothing is on its way; the server answers with the same
+  window_start,  ///< client: the warm-up is over and nothing is on its way; the server answers with the same,
+                 ///< to several clients ahead: `time` at which to open, `boot`
   window_stop,   ///< client: the window is closed; the server answers with `finished`
   finished,      ///< server: `record`
   failed         ///< either: `message`; it closes

@@ -17,12 +17,23 @@ using namespace std::chrono_literals;
 constexpr int kClockExchanges = 8;
 /// Two crystals of 50 ppm part by a ten-thousandth of the time that passes.
 constexpr std::int64_t kDrift = 10'000;
+/// So long, and a round trip more, before windows open together all that is to be told is told.
+constexpr Nanoseconds kToldAhead = 50ms;
+constexpr Nanoseconds kMostAhead = 5s;
 
 std::string gave_up(const char* who, const ControlMessage& message) {
   return fmt::format("the {} gave up: {}", who, message.message.value_or("no reason given"));
 }
 
 }  // namespace
+
+std::optional<observe::RawTime> opening_of(const ControlMessage& told, const std::string& boot,
+                                           const std::optional<PeerClock>& clock, observe::RawTime now) {
+  const bool one_clock = told.boot && !told.boot->empty() && *told.boot == boot;
+  if (!told.time || (!one_clock && !clock)) return std::nullopt;
+  const auto opening = observe::from_ns(*told.time) - (one_clock ? Nanoseconds{0} : clock->offset);
+  return std::min(opening, now + kMostAhead);
+}
 
 PairedSession::PairedSession(const WorkloadSpec& spec, Role role, Parameters parameters, const ConnectionPlan& plan,
                              Connections connections, ControlChannel& control, Events& events, int stop)
@@ -40,8 +51,9 @@ std::vector<std::map<std::string, double>> PairedSession::counters() const {
   return all;
 }
 
-void PairedSession::open_window() {
+void PairedSession::open_window(std::optional<observe::RawTime> at) {
   counters_start_ = counters();
+  if (at) idle(*at - observe::raw_time());
   RunSide::open_window();
 }
 
@@ -127,7 +139,7 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   auto answer = control_.receive(patience(), "the server's word that its window is open");
   if (!answer) throw PeerFailed(answer.error().message);
   if (answer->kind != ControlKind::window_start) throw PeerFailed(gave_up("server", *answer));
-  open_window();
+  open_window(answer->time ? opening_of(*answer, observe::boot_id(), known_clock_, observe::raw_time()) : std::nullopt);
   loop.raw_limit = kRawSamples;
   window_end_ = observe::raw_time() + duration("duration");
   const auto fewest = options.fewest.value_or(static_cast<std::uint64_t>(number("min_samples")));
@@ -188,10 +200,26 @@ ServerSession::ServerSession(const WorkloadSpec& spec, Parameters parameters, co
   for (auto* control : clients) clients_.push_back({control});
 }
 
-void ServerSession::tell_all(ControlKind kind, const std::string& words) {
-  ControlMessage message;
-  message.kind = kind;
-  if (!words.empty()) message.message = words;
+void ServerSession::open_with_clients() {
+  ControlMessage answer;
+  answer.kind = ControlKind::window_start;
+  const auto open = [this](std::optional<observe::RawTime> at) {
+    open_window(at);
+    if (on_window_) on_window_();
+  };
+  if (clients_.size() == 1) {
+    open(std::nullopt);
+    return tell_all(answer);
+  }
+  // Several are told ahead when: none is to begin while others have yet to hear of it.
+  const auto opening = observe::raw_time() + kToldAhead + round_trip();
+  answer.time = observe::to_ns(opening);
+  answer.boot = observe::boot_id();
+  tell_all(answer);
+  open(opening);
+}
+
+void ServerSession::tell_all(const ControlMessage& message) {
   for (const auto& client : clients_) client.control->send(message, patience());
 }
 
@@ -217,9 +245,7 @@ void ServerSession::take(Client& client, const ControlMessage& message) {
       if (!std::all_of(clients_.begin(), clients_.end(), [](const Client& one) { return one.ready; })) return;
       if (lanes_ != nullptr)
         for (const auto& lane : *lanes_) lane->reset();
-      open_window();
-      if (on_window_) on_window_();
-      tell_all(ControlKind::window_start);
+      open_with_clients();
       return;
     case ControlKind::window_stop:
       if (!any_through) close_window();
@@ -244,7 +270,10 @@ void ServerSession::serve(const Lanes& lanes, bool sleeping) {
 }
 
 void ServerSession::prepared(const std::string& words) {
-  tell_all(ControlKind::prepared, words);
+  ControlMessage message;
+  message.kind = ControlKind::prepared;
+  if (!words.empty()) message.message = words;
+  tell_all(message);
 }
 
 void ServerSession::tell_clock() {

@@ -70,7 +70,8 @@ class PairedSession : public RunSide {
   NodeRecord record(std::map<std::string, Metric> metrics) const;
 
  protected:
-  void open_window();
+  /// At that time; empty: at once. What takes time is done before: nothing is on its way then.
+  void open_window(std::optional<observe::RawTime> at = {});
   void close_window();
   /// Looks for Ctrl-C and broken connections. Throws.
   void check_world() const;
@@ -87,6 +88,12 @@ class PairedSession : public RunSide {
   TransportFacts transport_;
   Nanoseconds round_trip_{};
 };
+
+/// When a client's window is to open, by its own clock, as the server's answer to its request for it says ahead: both
+/// have one clock (equal boot ids), or the server's is known. Empty where nothing was said or no clock is known: at
+/// once. A few seconds from now at the latest, whatever a server says. Pure.
+std::optional<observe::RawTime> opening_of(const ControlMessage& told, const std::string& boot,
+                                           const std::optional<PeerClock>& clock, observe::RawTime now);
 
 /// The client decides when the window opens and closes.
 class ClientSession : public PairedSession {
@@ -157,7 +164,8 @@ class ServerSession : public PairedSession {
   };
   bool tick();
   void take(Client& client, const ControlMessage& message);
-  void tell_all(ControlKind kind, const std::string& words = {});
+  void open_with_clients();
+  void tell_all(const ControlMessage& message);
 
   std::vector<Client> clients_;
   const Lanes* lanes_ = nullptr;  // those being served

@@ -101,6 +101,14 @@ function renderProblems() {
       escaped([cell.message, ...cell.limits].filter((text, i, all) => text && all.indexOf(text) === i).join('; ') || (cell.status === 'ok' ? 'runs that did not count were repeated' : BLANK))}</td></tr>`).join('')}</tbody></table>`);
 }
 
+// Testbeds that share the campaign's repetitions; the picture is of the first.
+function sharedTestbeds() {
+  if (!data.testbed_shares.length) return '';
+  return `<p>${data.testbed_shares.length} testbeds shared the repetitions; the picture shows the first. A cell and its rivals are measured on one testbed in each repetition. The last column is a testbed's headline metrics against those of the others, median over cells.</p>
+<table><thead><tr><th>nodes</th><th class="number">runs that count</th><th class="number">against the others</th></tr></thead><tbody>${data.testbed_shares.map(share =>
+    `<tr><td>${escaped(share.nodes.join(', '))}</td><td class="number">${share.runs}</td><td class="number">${share.ratio === undefined ? BLANK : share.ratio.toFixed(3)}</td></tr>`).join('')}</tbody></table>`;
+}
+
 // Client, router, server as the inventory lists them; a line is a path through one pair of the router's interfaces.
 function renderTopology() {
   const nodes = data.testbed.nodes ?? [];
@@ -140,7 +148,7 @@ function renderTopology() {
   const boots = unique(data.nodes.map(node => node.facts?.boot_id).filter(Boolean));
   const together = nodes.length > 1 && boots.length === 1;
   if (together) out += `<rect x="8" y="10" width="964" height="${tall + 58}" rx="14" fill="none" stroke="var(--faint)" stroke-dasharray="7 5"/>${text(22, 29, 'one machine: the nodes share clock and processors', '', quiet, 12)}`;
-  html('topology', `<svg viewBox="0 0 980 ${tall + 78}" role="img" aria-label="client, router and server">${out}</svg><p class="quiet small">Topology: ${escaped(data.testbed.topology || 'unknown')}. Delay is added by the router, one-way, in each direction on its own, and measured there on both of its interfaces.</p>`);
+  html('topology', `<svg viewBox="0 0 980 ${tall + 78}" role="img" aria-label="client, router and server">${out}</svg><p class="quiet small">Topology: ${escaped(data.testbed.topology || 'unknown')}. Delay is added by the router, one-way, in each direction on its own, and measured there on both of its interfaces.</p>${sharedTestbeds()}`);
 }
 
 function renderProvenance() {
