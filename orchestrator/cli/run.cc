@@ -4,6 +4,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/json.hpp>
 #include <memory>
 #include <random>
@@ -188,9 +189,11 @@ Result<CampaignSession> run_session(const RunOptions& options, const RunPlan& pl
   }
   const auto precision = [](const std::vector<double>& values) { return results::precision(values); };
   boost::asio::io_context io;
+  boost::asio::thread_pool writer{1};
   auto manifest = make_manifest(options, plan, *testbeds, directory->manifest);
   if (lab) manifest.lab_kernel = lab->kernel();
-  Driver driver{plan.campaign, plan.cells, access, std::move(manifest), precision, journal, sink};
+  Driver driver{plan.campaign, plan.cells, access, std::move(manifest),
+                precision,     journal,    sink,   {.writer = writer.get_executor()}};
   driver.resume(directory->runs);
   CampaignSession session;
   session.outcome = drive(driver, io);

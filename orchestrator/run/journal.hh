@@ -11,7 +11,8 @@
 
 namespace longhaul::orchestrator {
 
-/// Takes the records of runs. A run is finished when add_run returns. An error (disk full) ends the campaign.
+/// Takes the records of runs. A run is finished when add_run returns. An error (disk full) ends the campaign. Used by
+/// one thread at a time.
 class Journal {
  public:
   virtual ~Journal() = default;

@@ -60,13 +60,17 @@ Result<void> Ledger::open() {
   return {};
 }
 
+void Ledger::know_facts(const std::string& node, std::string digest) {
+  auto& known = digests_[node];
+  if (!known.empty() && known != digest)
+    sink_.on(WarningEvent{fmt::format("node {} is not as it was before (it has started anew?)", node)});
+  known = std::move(digest);
+}
+
 Result<void> Ledger::add_facts(const std::string& node, const NodeFacts& facts) {
   auto digest = journal_.add_facts(facts);
   if (!digest) return tl::unexpected(digest.error());
-  auto& known = digests_[node];
-  if (!known.empty() && known != *digest)
-    sink_.on(WarningEvent{fmt::format("node {} is not as it was before (it has started anew?)", node)});
-  known = std::move(*digest);
+  know_facts(node, std::move(*digest));
   return {};
 }
 
@@ -88,6 +92,10 @@ RunRecord Ledger::blank(const PlannedRun& planned, const Testbed& testbed) const
 
 Result<std::optional<PlannedRun>> Ledger::keep(const RunRecord& record, const PlannedRun& planned) {
   if (auto kept = journal_.add_run(record); !kept) return tl::unexpected(kept.error());
+  return account(record, planned);
+}
+
+std::optional<PlannedRun> Ledger::account(const RunRecord& record, const PlannedRun& planned) {
   const auto& workload = workload_of(campaign_, cells_[planned.cell]);
   const auto value = headline(record, workload);
   auto again = schedule_.finished(planned, record.status, value);
@@ -135,10 +143,10 @@ Result<void> Ledger::record_unsupported() {
   return {};
 }
 
-Result<void> Ledger::save() {
+Manifest Ledger::stamped() {
   const auto spent = std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now() - started_);
   manifest_.wall = earlier_wall_ + spent.count();
-  return journal_.save_manifest(manifest_);
+  return manifest_;
 }
 
 }  // namespace longhaul::orchestrator

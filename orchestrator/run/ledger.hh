@@ -33,14 +33,22 @@ class Ledger {
   const Manifest& manifest() const { return manifest_; }
   std::int64_t made() const { return made_; }
 
-  /// Under which a node's facts are kept; records refer to them from then on.
+  /// Under which a node's facts are in the journal; records refer to them from then on.
+  void know_facts(const std::string& node, std::string digest);
+  /// Keeps them there, too.
   Result<void> add_facts(const std::string& node, const NodeFacts& facts);
 
   /// The record of a run on this testbed, of which nothing is known yet.
   RunRecord blank(const PlannedRun& planned, const Testbed& testbed) const;
-  /// Keeps a run's record; returns the run to make in its place where it does not count. An error: the journal cannot.
+  /// Takes note of a run whose record is in the journal; returns the run to make in its place where it does not count.
+  std::optional<PlannedRun> account(const RunRecord& record, const PlannedRun& planned);
+  /// Keeps it there, too. An error: the journal cannot.
   Result<std::optional<PlannedRun>> keep(const RunRecord& record, const PlannedRun& planned);
-  Result<void> save();
+
+  /// The manifest with the time until now: what is to be saved.
+  Manifest stamped();
+  Result<void> save() { return journal_.save_manifest(stamped()); }
+  Journal& journal() { return journal_; }
 
  private:
   Result<void> record_unsupported();

@@ -79,7 +79,9 @@ Awaitable<Result<void>> TestbedDriver::make_runs() {
     if (block) {
       auto ran = co_await run_block(std::move(*block));
       if (!ran) co_return ran;
-      if (auto saved = ledger_.save(); !saved) co_return saved;
+      const auto save = [this, now = ledger_.stamped()] { return ledger_.journal().save_manifest(now); };
+      auto saved = co_await write_by(options_.writer, save);
+      if (!saved) co_return saved;
     } else if (ledger_.schedule().taken()) {
       if (stopped_) co_return interrupted_error();
       co_await pause(kLookAgain);
@@ -106,7 +108,10 @@ Awaitable<Result<void>> TestbedDriver::connect() {
   bool emulated = testbed_.emulated;
   for (const auto& [node, facts] : nodes_.facts()) {
     emulated = emulated || facts.emulated;
-    if (auto kept = ledger_.add_facts(node, facts); !kept) co_return kept;
+    const auto keep = [this, &told = facts] { return ledger_.journal().add_facts(told); };
+    auto digest = co_await write_by(options_.writer, keep);
+    if (!digest) co_return tl::unexpected(digest.error());
+    ledger_.know_facts(node, std::move(*digest));
     if (!anew->empty() && facts.longhaul_version != version_text() && ledger_.made() == 0)
       warn(fmt::format("node {} runs longhaul {}, this is {}", node, facts.longhaul_version, version_text()));
   }
@@ -187,9 +192,10 @@ Awaitable<Result<void>> TestbedDriver::run_block(Block block) {
         record.status == Status::ok || record.status == Status::limited || record.status == Status::unsupported;
     if (stopped_ && !useful) co_return interrupted_error();  // not the cell's fault
     if (useful) unmeasured_ = 0;
-    auto again = ledger_.keep(record, planned);
-    if (!again) co_return tl::unexpected(again.error());
-    if (*again) queue.push_back(**again);
+    const auto keep = [this, &record] { return ledger_.journal().add_run(record); };
+    auto kept = co_await write_by(options_.writer, keep);
+    if (!kept) co_return kept;
+    if (const auto again = ledger_.account(record, planned)) queue.push_back(*again);
   }
   co_return Result<void>{};
 }

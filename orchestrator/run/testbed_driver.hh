@@ -16,6 +16,7 @@
 #include "orchestrator/run/schedule.hh"
 #include "orchestrator/run/tokens.hh"
 #include "orchestrator/run/wan.hh"
+#include "orchestrator/run/writer.hh"
 
 namespace longhaul::orchestrator {
 
@@ -31,6 +32,7 @@ struct DriveOptions {
   std::optional<std::uint64_t> token_seed = {};  ///< see Tokens
   /// Of the testbed as it is: not measured again where it knows all links, unless a node is lost.
   std::optional<Baseline> baseline = {};
+  Writer writer = {};  ///< of the journal
 };
 
 /// The path during a run and after it.

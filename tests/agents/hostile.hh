@@ -20,14 +20,9 @@ using Clock = std::chrono::steady_clock;
 // Bounds, for a machine of two processors of which the attacker takes one; without an attack an answer takes 1 ms.
 inline constexpr auto kAnswer = 5s;
 inline constexpr auto kAdmission = 10s;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-inline constexpr std::int64_t kGrowth =
-    800 * 1024;  // KiB; what is freed stays for a while, so that its use would be seen
-#else
-inline constexpr bool kSanitized = false;
-inline constexpr std::int64_t kGrowth = 12 * 1024;  // KiB
-#endif
+using longhaul::testing_support::kSanitized;
+// KiB; under a sanitizer what is freed stays for a while, so that its use would be seen.
+inline constexpr std::int64_t kGrowth = (kSanitized ? 800 : 12) * 1024;
 
 inline double milliseconds_of(Clock::duration time) {
   return std::chrono::duration<double, std::milli>(time).count();

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "tests/agents/support.hh"
+#include "tests/sanitized.hh"
 #include "workloads/suite/catalog.hh"
 
 namespace longhaul::agents {
@@ -148,15 +149,14 @@ TEST_F(Limited, TimeOfTheRealBench) {
   EXPECT_EQ(exit, "exit code 130") << "it ended in order";
 }
 
-#ifndef __SANITIZE_ADDRESS__  // whose shadow needs more than there is
 TEST_F(Limited, Memory) {
+  if (longhaul::testing_support::kSanitized) GTEST_SKIP() << "a sanitizer's shadow needs more than there is";
   catalog_ = workloads::catalog();
   options_.bench = LONGHAUL_BINARY_DIR "/bin/longhaul-bench";
   options_.limits.memory = 64 * kMiB;
   const auto [failure, exit] = end_of(simulation(1000, 10'000'000));
   EXPECT_THAT(failure, HasSubstr("the agent limits a workload to 64MiB of memory (--limit-memory)"));
 }
-#endif
 
 }  // namespace
 }  // namespace longhaul::agents

@@ -16,11 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kNetwork =
     "ip link add lh0 type veth peer name lh1 && exec \"$0\" serve --client-side lh0 --server-side lh1 --run-dir \"$1\"";
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::int64_t kGrowth = 400 * 1024;  // KiB
-#else
-constexpr std::int64_t kGrowth = 12 * 1024;  // KiB
-#endif
+constexpr std::int64_t kGrowth = (longhaul::testing_support::kSanitized ? 400 : 12) * 1024;  // KiB
 
 class HostileDegenClient : public ::testing::Test {
  protected:

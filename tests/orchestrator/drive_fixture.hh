@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "orchestrator/run/drive.hh"
@@ -49,10 +51,13 @@ class Drive : public ::testing::Test {
     driver.resume(earlier);
     interrupt_ = [&driver] { driver.interrupt(); };
     std::optional<Result<void>> outcome;
+    over_ = false;
     boost::asio::co_spawn(io, driver.run(), [&](std::exception_ptr error, Result<void> value) {
       if (error) std::rethrow_exception(error);
+      over_ = true;
       outcome = std::move(value);
     });
+    if (beside_) boost::asio::co_spawn(io, beside_(), boost::asio::detached);
     io.run();
     return outcome.value_or(fail("the driver did not end"));
   }
@@ -80,6 +85,9 @@ class Drive : public ::testing::Test {
   DriveOptions options_;
   std::string version_;  // of the manifest
   std::function<void()> interrupt_;
+  std::function<Awaitable<void>()> beside_;  // runs on the same loop, until over_
+  bool over_ = false;
+  const std::thread::id test_ = std::this_thread::get_id();
 };
 
 }  // namespace longhaul::orchestrator::testing

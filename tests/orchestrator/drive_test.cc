@@ -1,8 +1,12 @@
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <boost/asio/thread_pool.hpp>
 #include <iterator>
+#include <thread>
 
 #include "common/version.hh"
+#include "orchestrator/run/pending.hh"
 #include "tests/orchestrator/drive_fixture.hh"
 #include "tests/some.hh"
 
@@ -371,6 +375,32 @@ TEST_F(Drive, AServerThatTalksIsReadWhileItsClientMeasures) {
   ASSERT_TRUE(session());
   expect_complete();
   EXPECT_EQ(journal_.runs.size(), 8U) << "none had to be repeated";
+}
+
+// The nodes let go of a driver that is silent for long. So its loop goes on while a record is written: the write here
+// does not end before the loop was there again.
+TEST_F(Drive, ASlowDiskHoldsUpTheRunsAndNotTheLoop) {
+  boost::asio::thread_pool writer{1};
+  options_.writer = writer.get_executor();
+  std::atomic<int> waiting = 0, seen = 0;
+  journal_.on_write = [&] {
+    if (std::this_thread::get_id() == test_) return;  // before the first connection, and after the last
+    ++waiting;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+    while (seen < waiting && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    EXPECT_EQ(seen, waiting) << "the loop stood still";
+  };
+  beside_ = [&]() -> Awaitable<void> {
+    while (!over_) {
+      co_await pause(std::chrono::milliseconds{1});
+      seen = waiting.load();
+    }
+  };
+  const auto outcome = session();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  expect_complete();
+  EXPECT_GE(seen, 8);
 }
 
 TEST_F(Drive, AFullDiskEndsTheCampaignAndLosesNothing) {
