@@ -17,6 +17,7 @@
 #include "common/address.hh"
 #include "common/command_line.hh"
 #include "common/log.hh"
+#include "common/sanitized.hh"
 #include "common/version.hh"
 #include "common/watchdog.hh"
 #include "observe/facts.hh"
@@ -66,6 +67,7 @@ std::string default_bench() {
 Result<ProcessLimits> read_limits(const Options& options) {
   const auto processors = static_cast<int>(std::thread::hardware_concurrency());
   auto limits = default_limits(observe::memory_bytes(), processors);
+  if (kSanitized) limits.memory.reset();  // a shadow is larger than any node's memory
   const auto read = [](const char* name, const std::string& text, Kind kind, auto& into) -> Result<void> {
     if (text.empty()) return {};
     const auto value = parse_limit(kind, text);

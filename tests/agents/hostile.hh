@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agents/protocol/tuple.hh"
+#include "common/sanitized.hh"
 #include "tests/agents/program.hh"
 
 namespace longhaul::agents::testing_support {
@@ -20,7 +21,6 @@ using Clock = std::chrono::steady_clock;
 // Bounds, for a machine of two processors of which the attacker takes one; without an attack an answer takes 1 ms.
 inline constexpr auto kAnswer = 5s;
 inline constexpr auto kAdmission = 10s;
-using longhaul::testing_support::kSanitized;
 // KiB; under a sanitizer what is freed stays for a while, so that its use would be seen.
 inline constexpr std::int64_t kGrowth = (kSanitized ? 800 : 12) * 1024;
 

@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "common/sanitized.hh"
 #include "tests/agents/support.hh"
-#include "tests/sanitized.hh"
 #include "workloads/suite/catalog.hh"
 
 namespace longhaul::agents {
@@ -150,7 +150,7 @@ TEST_F(Limited, TimeOfTheRealBench) {
 }
 
 TEST_F(Limited, Memory) {
-  if (longhaul::testing_support::kSanitized) GTEST_SKIP() << "a sanitizer's shadow needs more than there is";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's shadow needs more than there is";
   catalog_ = workloads::catalog();
   options_.bench = LONGHAUL_BINARY_DIR "/bin/longhaul-bench";
   options_.limits.memory = 64 * kMiB;

@@ -11,7 +11,6 @@
 #include "common/child.hh"
 #include "common/fd.hh"
 #include "tests/agents/support.hh"
-#include "tests/sanitized.hh"
 
 namespace longhaul::agents::testing_support {
 
@@ -30,11 +29,8 @@ class Program : public AgentTest {
 
   std::vector<std::string> arguments_of(const std::string& name, const Credentials& with,
                                         const std::string& listen = "127.0.0.1:0") const {
-    std::vector<std::string> all{kProgram, "--node",  name,    "--listen", listen,    "--ca",        with.ca,
-                                 "--cert", with.cert, "--key", with.key,   "--bench", options_.bench};
-    // A sanitizer's shadow is more than any node has.
-    if (longhaul::testing_support::kSanitized) all.insert(all.end(), {"--limit-memory", "none"});
-    return all;
+    return {kProgram, "--node",  name,    "--listen", listen,    "--ca",        with.ca,
+            "--cert", with.cert, "--key", with.key,   "--bench", options_.bench};
   }
 
   Started start(const std::vector<std::string>& arguments, const std::string& name = "agent") {

@@ -4,6 +4,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <vector>
 
+#include "common/sanitized.hh"
 #include "tests/agents/program.hh"
 
 namespace longhaul::agents {
@@ -73,7 +74,7 @@ TEST_F(Scale, TwoHundredAgentsRunBesideEachOther) {
   const auto own = memory_of(::getpid(), "VmHWM");
   fmt::print("  memory: the controller's process {} KiB at most, an agent {} KiB (median), {} KiB (largest)\n", own,
              at_share(memory, 0.5), at_share(memory, 1));
-  if (!longhaul::testing_support::kSanitized) {
+  if (!kSanitized) {
     EXPECT_LT(own, kOwnMemory);
     EXPECT_LT(at_share(memory, 1), kAgentMemory);
   }

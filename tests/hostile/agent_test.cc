@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "agents/identity/pki.hh"
+#include "common/sanitized.hh"
 #include "tests/agents/program.hh"
 #include "tests/hostile/process.hh"
 
@@ -95,7 +96,7 @@ class Testbed {
         EXPECT_THAT(said, HasSubstr("more than 100000 of one run"));
       }
     }
-    if (!longhaul::testing_support::kSanitized) {
+    if (!kSanitized) {
       EXPECT_LT(most, kMemory) << kind_.name << ": KiB";
     }
     EXPECT_FALSE(honest_->child().poll()) << kind_.name << ": " << honest_->said();

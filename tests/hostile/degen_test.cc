@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/sanitized.hh"
 #include "degen/client/client.hh"
 #include "tests/agents/program.hh"
 #include "tests/hostile/process.hh"
@@ -16,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kNetwork =
     "ip link add lh0 type veth peer name lh1 && exec \"$0\" serve --client-side lh0 --server-side lh1 --run-dir \"$1\"";
-constexpr std::int64_t kGrowth = (longhaul::testing_support::kSanitized ? 400 : 12) * 1024;  // KiB
+constexpr std::int64_t kGrowth = (kSanitized ? 400 : 12) * 1024;  // KiB
 
 class HostileDegenClient : public ::testing::Test {
  protected:
