@@ -12,7 +12,8 @@ namespace {
 
 std::string inventory_words(const std::vector<std::string>& inventories) {
   std::string words;
-  for (const auto& inventory : inventories) words += (words.empty() ? "--inventory " : " --inventory ") + inventory;
+  for (const auto& inventory : inventories)
+    words += (words.empty() ? "--inventory " : " --inventory ") + shell_word(inventory);
   return words;
 }
 

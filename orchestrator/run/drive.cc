@@ -9,7 +9,8 @@ Driver::Driver(const Campaign& campaign, const std::vector<CampaignCell>& cells,
                const std::vector<TestbedAccess>& testbeds, Manifest manifest, Precision precision, Journal& journal,
                Sink& sink, const DriveOptions& options)
     : sink_(sink),
-      ledger_(campaign, cells, std::move(manifest), std::move(precision), journal, sink, options.attempts) {
+      ledger_(campaign, cells, std::move(manifest), std::move(precision), journal, sink, options.attempts,
+              testbeds.size()) {
   for (const auto& access : testbeds)
     testbeds_.push_back(
         std::make_unique<TestbedDriver>(campaign, cells, access, testbeds_.size(), options, ledger_, sink_, stopped_));

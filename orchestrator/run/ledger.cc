@@ -30,13 +30,14 @@ std::int64_t wall_now() {
 }
 
 Ledger::Ledger(const Campaign& campaign, const std::vector<CampaignCell>& cells, Manifest manifest, Precision precision,
-               Journal& journal, Sink& sink, int attempts)
+               Journal& journal, Sink& sink, int attempts, std::size_t testbeds)
     : campaign_(campaign),
       cells_(cells),
       manifest_(std::move(manifest)),
       journal_(journal),
       sink_(sink),
       schedule_(cells, campaign.repeat, manifest_.seed, std::move(precision), attempts),
+      testbeds_(static_cast<std::int64_t>(testbeds)),
       earlier_wall_(manifest_.wall) {}
 
 void Ledger::resume(const std::vector<EarlierRun>& runs) {
@@ -50,13 +51,12 @@ Result<void> Ledger::open() {
   started_ = std::chrono::steady_clock::now();
   if (auto saved = save(); !saved) return saved;
   if (auto written = record_unsupported(); !written) return written;
-  const auto remaining = schedule_.remaining_runs();
   sink_.on(CampaignStarted{.name = campaign_.name,
                            .directory = {},
                            .cells = static_cast<std::int64_t>(cells_.size()),
-                           .runs = static_cast<std::int64_t>(remaining.size()),
+                           .runs = schedule_.remaining(),
                            .finished = done_,
-                           .estimate = estimate(campaign_, cells_, remaining)});
+                           .estimate = expected()});
   return {};
 }
 
@@ -122,11 +122,14 @@ std::optional<PlannedRun> Ledger::account(const RunRecord& record, const Planned
   return again;
 }
 
+Nanoseconds Ledger::expected() const {
+  return estimate(campaign_, cells_, schedule_.remaining_runs()) / testbeds_;
+}
+
 Nanoseconds Ledger::time_left() const {
-  const auto remaining = schedule_.remaining_runs();
-  if (made_ < kEnoughToExtrapolate) return estimate(campaign_, cells_, remaining);
+  if (made_ < kEnoughToExtrapolate) return expected();
   const auto spent = std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now() - started_);
-  return spent / made_ * static_cast<std::int64_t>(remaining.size());
+  return spent / made_ * schedule_.remaining();
 }
 
 Result<void> Ledger::record_unsupported() {

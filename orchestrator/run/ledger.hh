@@ -18,9 +18,9 @@ namespace longhaul::orchestrator {
 class Ledger {
  public:
   /// Everything by reference must outlive this. `manifest` is this campaign's, with its cells; an earlier session's
-  /// times in it are added to.
+  /// times in it are added to. `testbeds`: so many make runs at the same time, for estimates of time.
   Ledger(const Campaign& campaign, const std::vector<CampaignCell>& cells, Manifest manifest, Precision precision,
-         Journal& journal, Sink& sink, int attempts = Schedule::kAttempts);
+         Journal& journal, Sink& sink, int attempts = Schedule::kAttempts, std::size_t testbeds = 1);
 
   /// Before open(): what need not be repeated.
   void resume(const std::vector<EarlierRun>& runs);
@@ -52,6 +52,7 @@ class Ledger {
 
  private:
   Result<void> record_unsupported();
+  Nanoseconds expected() const;
   Nanoseconds time_left() const;
 
   const Campaign& campaign_;
@@ -60,6 +61,7 @@ class Ledger {
   Journal& journal_;
   Sink& sink_;
   Schedule schedule_;
+  std::int64_t testbeds_;
   std::map<std::string, std::string> digests_;  ///< node -> its facts in the journal
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::int64_t earlier_wall_ = 0;

@@ -49,6 +49,14 @@ TEST_F(SeveralTestbeds, EachMakesWholeRepetitions) {
     for (const auto& [node, record] : run.nodes) EXPECT_TRUE(run.facts.contains(node)) << run.run_id;
 }
 
+TEST_F(SeveralTestbeds, TakeHalfTheTime) {
+  ASSERT_TRUE(session());
+  std::vector<PlannedRun> runs;
+  for (std::size_t cell = 0; cell < cells_.size(); ++cell)
+    for (int repetition = 0; repetition < 2; ++repetition) runs.push_back({.cell = cell, .repetition = repetition});
+  EXPECT_EQ(sink_.of<CampaignStarted>().front().estimate, estimate(campaign_, cells_, runs) / 2);
+}
+
 TEST_F(SeveralTestbeds, EventsSayOnWhich) {
   ASSERT_TRUE(session());
   std::map<std::string, int> runs;

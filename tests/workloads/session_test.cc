@@ -60,8 +60,10 @@ TEST(Opening, IsByAClockThatBothHaveOrThatIsKnown) {
   EXPECT_FALSE(opening_of(told, "b", {}, now)) << "another machine, of whose clock nothing is known";
   EXPECT_EQ(opening_of(told, "b", PeerClock{.offset = 20ms, .error = 1us}, now), now + 30ms);
   EXPECT_EQ(opening_of(told, "a", PeerClock{.offset = 20ms, .error = 1us}, now), now + 50ms) << "of one clock";
-  told.time = std::numeric_limits<std::int64_t>::max() / 2;
-  EXPECT_EQ(opening_of(told, "a", {}, now), now + 5s) << "whatever a server says";
+  told.time = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(opening_of(told, "b", PeerClock{.offset = -20ms, .error = 1us}, now), now + 5s) << "whatever a server says";
+  told.time = std::numeric_limits<std::int64_t>::min();
+  EXPECT_LT(opening_of(told, "b", PeerClock{.offset = 20ms, .error = 1us}, now), now);
   told.boot.reset();
   EXPECT_FALSE(opening_of(told, "", {}, now));
 }

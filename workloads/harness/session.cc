@@ -31,7 +31,9 @@ std::optional<observe::RawTime> opening_of(const ControlMessage& told, const std
                                            const std::optional<PeerClock>& clock, observe::RawTime now) {
   const bool one_clock = told.boot && !told.boot->empty() && *told.boot == boot;
   if (!told.time || (!one_clock && !clock)) return std::nullopt;
-  const auto opening = observe::from_ns(*told.time) - (one_clock ? Nanoseconds{0} : clock->offset);
+  constexpr auto kLatest = std::numeric_limits<std::int64_t>::max() / 2;  // so that nothing overflows
+  const auto time = observe::from_ns(std::clamp<std::int64_t>(*told.time, 0, kLatest));
+  const auto opening = time - (one_clock ? Nanoseconds{0} : clock->offset);
   return std::min(opening, now + kMostAhead);
 }
 
