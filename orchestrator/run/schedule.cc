@@ -103,9 +103,16 @@ std::vector<Block> Schedule::blocks_of(int repetition) const {
   return blocks;
 }
 
-bool Schedule::in_hand(int repetition) const {
-  return std::any_of(hands_.begin(), hands_.end(),
-                     [&](const auto& hand) { return hand.second.repetition == repetition; });
+bool Schedule::undone(int repetition) const {
+  for (std::size_t cell = 0; cell < cells_.size(); ++cell)
+    if (wants(cell, repetition)) return true;
+  return false;
+}
+
+Schedule::Hand* Schedule::hand_with(int repetition) {
+  for (auto& [taker, hand] : hands_)
+    if (hand.repetition == repetition) return &hand;
+  return nullptr;
 }
 
 std::optional<Schedule::Hand> Schedule::begin_repetition() {
@@ -118,12 +125,12 @@ std::optional<Schedule::Hand> Schedule::begin_repetition() {
       continue;
     }
     ++repetition_;
-    auto blocks = blocks_of(repetition_);
-    if (blocks.empty()) continue;
-    if (in_hand(repetition_)) {
-      put_off_ = true;  // whoever has it may leave some of it undone
+    if (auto* other = hand_with(repetition_)) {
+      other->passed_over = true;
       continue;
     }
+    auto blocks = blocks_of(repetition_);
+    if (blocks.empty()) continue;
     std::reverse(blocks.begin(), blocks.end());
     return Hand{.repetition = repetition_, .queue = std::move(blocks)};
   }
@@ -140,6 +147,7 @@ std::optional<Block> Schedule::next_block(std::size_t taker) {
     }
     auto& queue = hand->second.queue;
     if (queue.empty()) {
+      put_off_ = put_off_ || (hand->second.passed_over && undone(hand->second.repetition));
       hands_.erase(hand);
       continue;
     }

@@ -102,9 +102,11 @@ class Schedule {
   struct Hand {
     int repetition = 0;
     std::vector<Block> queue;  ///< next one last
+    bool passed_over = false;  ///< by another taker, who would take what is left undone of it
   };
   bool wants(std::size_t cell, int repetition) const;
-  bool in_hand(int repetition) const;
+  bool undone(int repetition) const;
+  Hand* hand_with(int repetition);
   std::optional<Hand> begin_repetition();
   bool enough(std::size_t cell) const;
   void grow(Progress& progress, int repetition) const;

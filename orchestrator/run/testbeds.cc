@@ -19,8 +19,7 @@ Result<void> check_machines(const KnownTestbed& first, const Node& one, const Kn
     if (its != others)
       return refuse(
           "testbeds {} and {} are not alike: the {} of {} is {}, of {} {}; a cell's runs would be spread over both. "
-          "Make "
-          "the campaign once on each and compare them (longhaul compare)",
+          "Make the campaign once on each and compare them (longhaul compare)",
           first.name, second.name, what, one.name, its, other.name, others);
   return {};
 }

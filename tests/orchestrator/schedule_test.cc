@@ -238,6 +238,27 @@ TEST(Schedule, WhatATakerLeavesUndoneIsForTheOthers) {
   EXPECT_FALSE(schedule.taken());
 }
 
+TEST(Schedule, WhatWasPutOffWhileAnotherLookedIsMadeInTheEnd) {
+  const auto cells = some_cells();
+  Schedule schedule{cells, {.min = 1, .max = 1, .precision = {}}, 7, never_precise()};
+  std::set<std::size_t> made;
+  bool spoilt = true;  // the very first run, until it is put off
+  for (auto block = schedule.next_block(0); block; block = schedule.next_block(0)) {
+    for (std::size_t i = 0; i < block->runs.size(); ++i) {
+      const auto run = block->runs[i];
+      const auto status = spoilt && run.cell == block->runs.front().cell ? Status::refused : Status::ok;
+      if (status == Status::ok) made.insert(run.cell);
+      if (const auto again = schedule.finished(run, status, 1.0))
+        block->runs.push_back(*again);
+      else if (status == Status::refused)
+        spoilt = false;
+      EXPECT_FALSE(schedule.next_block(1)) << "all of it is in another's hand";
+    }
+  }
+  EXPECT_EQ(made.size(), cells.size());
+  EXPECT_EQ(schedule.remaining(), 0);
+}
+
 // A cell that was precise while others went on is not made again.
 TEST(Schedule, TakersStopWhenTheRunsOfAllAreEnough) {
   const auto cells = some_cells();

@@ -25,11 +25,16 @@ std::string gave_up(const char* who, const ControlMessage& message) {
   return fmt::format("the {} gave up: {}", who, message.message.value_or("no reason given"));
 }
 
+// The sender's clock is that of the machine with this boot id.
+bool of_one_clock(const ControlMessage& message, const std::string& boot) {
+  return message.boot && !message.boot->empty() && *message.boot == boot;
+}
+
 }  // namespace
 
 std::optional<observe::RawTime> opening_of(const ControlMessage& told, const std::string& boot,
                                            const std::optional<PeerClock>& clock, observe::RawTime now) {
-  const bool one_clock = told.boot && !told.boot->empty() && *told.boot == boot;
+  const bool one_clock = of_one_clock(told, boot);
   if (!told.time || (!one_clock && !clock)) return std::nullopt;
   constexpr auto kLatest = std::numeric_limits<std::int64_t>::max() / 2;  // so that nothing overflows
   const auto time = observe::from_ns(std::clamp<std::int64_t>(*told.time, 0, kLatest));
@@ -173,7 +178,7 @@ PeerClock ClientSession::peer_clock() {
     const auto heard = observe::raw_time();
     if (!answer) throw PeerFailed(answer.error().message);
     if (answer->kind != ControlKind::clock || !answer->time) throw PeerFailed(gave_up("server", *answer));
-    one_clock = answer->boot && !answer->boot->empty() && *answer->boot == boot;
+    one_clock = of_one_clock(*answer, boot);
     const auto error = (heard - asked) / 2;
     if (error < best.error) best = {observe::from_ns(*answer->time) - (asked + error), error};
   }
