@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -18,6 +17,7 @@
 
 #include "common/error.hh"
 #include "common/log.hh"
+#include "common/memory_file.hh"
 
 namespace longhaul {
 namespace {
@@ -239,7 +239,7 @@ CommandOutput run_command(const std::vector<std::string>& arguments, std::string
   // A file, which is never full: nobody reads it while the command runs.
   OwnFd complaints;
   if (errors != nullptr) {
-    complaints = OwnFd{check(::memfd_create("errors", MFD_CLOEXEC), "creating a file in memory")};
+    complaints = memory_file("errors");
     descriptors.emplace_back(complaints.get(), STDERR_FILENO);
   }
   Child child{
@@ -250,10 +250,7 @@ CommandOutput run_command(const std::vector<std::string>& arguments, std::string
   while (!child.wait(std::chrono::hours{1})) {
   }
   output.exit = *child.poll();
-  if (errors != nullptr) {
-    check(::lseek(complaints.get(), 0, SEEK_SET), "rewinding a file in memory");
-    *errors = read_all(complaints.get());
-  }
+  if (errors != nullptr) *errors = file_content(complaints.get());
   return output;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "common/error.hh"
 #include "common/log.hh"
 
 namespace longhaul {
@@ -26,6 +27,14 @@ void OwnFd::reset() noexcept {
     log::warn("closing descriptor {}: {}", fd_, errno_text(errno));
   }
   fd_ = -1;
+}
+
+void write_all(int fd, std::string_view bytes, const char* attempted) {
+  while (!bytes.empty()) {
+    const auto written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    bytes.remove_prefix(static_cast<std::size_t>(check(written, attempted)));
+  }
 }
 
 }  // namespace longhaul

@@ -1,6 +1,7 @@
 // The owner of a file descriptor.
 #pragma once
 
+#include <string_view>
 #include <utility>
 
 namespace longhaul {
@@ -23,5 +24,8 @@ class OwnFd {
  private:
   int fd_ = -1;
 };
+
+/// Writes all of it. Throws std::system_error with what was attempted.
+void write_all(int fd, std::string_view bytes, const char* attempted);
 
 }  // namespace longhaul

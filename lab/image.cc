@@ -128,8 +128,12 @@ Result<Emulator> build_emulator() {
   return *known;
 }
 
+bool kvm_is_offered() {
+  return access("/dev/kvm", R_OK | W_OK) == 0;
+}
+
 bool kvm_works(const Image& image) {
-  if (access("/dev/kvm", R_OK | W_OK) != 0) return false;
+  if (!kvm_is_offered()) return false;
   const std::string memory = cache_directory() + "/kvm";
   const std::string boot = first_line("/proc/sys/kernel/random/boot_id");
   const std::string remembered = first_line(memory);

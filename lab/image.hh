@@ -37,6 +37,8 @@ struct Emulator {
 /// The one that is installed (package longhaul-qemu) or built already, else it is built. Remembered for this process.
 Result<Emulator> build_emulator();
 
+/// This machine has /dev/kvm and lets us open it. That does not mean that it works.
+bool kvm_is_offered();
 /// True where KVM really works: a machine is booted to its first line (a guest can hang before it although /dev/kvm
 /// opens). The answer is remembered until the host's next boot.
 bool kvm_works(const Image& image);

@@ -12,6 +12,7 @@
 
 #include "common/error.hh"
 #include "common/log.hh"
+#include "common/memory_file.hh"
 #include "lab/image.hh"
 #include "lab/sealed_ports.hh"
 #include "lab/sealed_vm.hh"
@@ -84,7 +85,7 @@ class Origin::Running {
     }
     char ready = 0;
     if (::recv(vm_.control.get(), &ready, sizeof ready, 0) == 1) return {};
-    const auto said = read_all(vm_.output.said.get());
+    const auto said = file_content(vm_.output.said.get(), kMostSaid);
     return fail("the sealed lab does not warm up{}{}", said.empty() ? "" : ": " + said, vm_.output.why());
   }
 
@@ -177,7 +178,7 @@ Result<std::optional<std::string>> Origin::try_copy(const std::string& order, co
                                     : ChildExit{.code = WEXITSTATUS(status), .signal = {}}.text(),
                 copy->output.why());
   if (const auto excess = copy->output.excess(); !excess.empty()) return fail("a copy of the sealed lab {}", excess);
-  auto said = read_all(copy->output.said.get());
+  auto said = file_content(copy->output.said.get(), kMostSaid);
   // A copy that cannot begin ends with the same code.
   if (said.empty()) return fail("a copy of the sealed lab ended without a word{}", copy->output.why());
   return said;

@@ -1,7 +1,6 @@
 #include "lab/qmp.hh"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <boost/json.hpp>
@@ -14,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr int kStopGlance = 50;  // ms between looks at `stopped`
+constexpr std::chrono::milliseconds kStopGlance{50};  // between looks at `stopped`
 constexpr auto kBetweenQuestions = std::chrono::milliseconds{2};
 
 std::string text_of(const json::object& object, const char* key) {
@@ -26,19 +25,11 @@ std::string text_of(const json::object& object, const char* key) {
 
 Result<std::string> Qmp::line() {
   for (;;) {
-    if (const auto end = buffer_.find('\n'); end != std::string::npos) {
-      auto found = buffer_.substr(0, end);
-      buffer_.erase(0, end + 1);
-      return found;
-    }
     if (stopped_ && stopped_()) return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
     if (std::chrono::steady_clock::now() > deadline_) return fail("QEMU did not get on in time");
-    pollfd waiting{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&waiting, 1, kStopGlance) <= 0) continue;
-    char bytes[4096];
-    const auto got = ::recv(socket_.get(), bytes, sizeof bytes, 0);
-    if (got <= 0) return fail("QEMU has ended");
-    buffer_.append(bytes, static_cast<std::size_t>(got));
+    auto line = lines_.next(kStopGlance);
+    if (!line) return fail("QEMU {}", line.error().message);
+    if (*line) return std::move(**line);
   }
 }
 

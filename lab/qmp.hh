@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "common/child.hh"
 #include "common/fd.hh"
+#include "common/line_reader.hh"
 #include "common/result.hh"
 
 namespace longhaul::lab {
@@ -30,9 +30,9 @@ class Qmp {
   Result<std::string> line();
 
   OwnFd socket_;
+  LineReader lines_{socket_.get()};
   std::chrono::steady_clock::time_point deadline_;
   std::function<bool()> stopped_;
-  std::string buffer_;
   std::string events_;  ///< names that came, each followed by a space
 };
 

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "common/error.hh"
+#include "common/memory_file.hh"
 #include "common/sha256.hh"
 #include "lab/boot.hh"
 #include "lab/image.hh"
@@ -51,7 +52,8 @@ Result<Kept> boot_and_keep(std::vector<std::string> arguments, const std::string
     return fail("the sealed lab does not come up: {}{}", kept.error().message, vm.output.why());
   }
   if (const auto excess = vm.output.excess(); !excess.empty()) return fail("the sealed lab {}", excess);
-  return Kept{.said = read_all(vm.output.said.get()), .console = read_all(vm.output.console.get())};
+  return Kept{.said = file_content(vm.output.said.get(), kMostSaid),
+              .console = file_content(vm.output.console.get(), kMostSaid)};
 }
 
 std::string joined(const std::vector<OverlayFile>& files) {
@@ -107,6 +109,7 @@ void drop_old(const std::string& cache) {
 }  // namespace
 
 Result<bool> would_be_emulated() {
+  if (!kvm_is_offered()) return true;  // trying it takes an image
   const auto image = build_image({});
   if (!image) return tl::unexpected(image.error());
   return !kvm_works(*image);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <tuple>
 
 #include "common/error.hh"
+#include "common/memory_file.hh"
 #include "lab/machine.hh"
 #include "lab/plan/topology.hh"
 #include "lab/sealed_ports.hh"
@@ -48,23 +48,6 @@ std::vector<std::string> sealed_hardware(const Emulator& emulator, const ClockOp
           "-global", "migration.mapped-ram=on", "-global", "migration.store-global-state=off"};
 }
 
-std::string read_all(int fd) {
-  std::string text;
-  char bytes[65536];
-  ssize_t got = 0;
-  for (off_t at = 0; text.size() < kMostSaid && (got = ::pread(fd, bytes, sizeof bytes, at)) > 0; at += got)
-    text.append(bytes, static_cast<std::size_t>(got));
-  return text;
-}
-
-OwnFd memory_file(const char* name, const std::string& content) {
-  OwnFd fd{check(::memfd_create(name, MFD_CLOEXEC), "making a file in memory")};
-  for (std::size_t done = 0; done < content.size();)
-    done += static_cast<std::size_t>(
-        check(::write(fd.get(), content.data() + done, content.size() - done), "writing a file in memory"));
-  return fd;
-}
-
 SealedOutput::SealedOutput()
     : said(memory_file("said")), console(memory_file("console")), complaints(memory_file("complaints")) {}
 
@@ -81,8 +64,8 @@ std::string SealedOutput::excess() const {
 }
 
 std::string SealedOutput::why() const {
-  const auto complaint = last_lines(read_all(complaints.get()));
-  const auto last = last_lines(read_all(console.get()));
+  const auto complaint = last_lines(file_content(complaints.get(), kMostSaid));
+  const auto last = last_lines(file_content(console.get(), kMostSaid));
   return (complaint.empty() ? "" : "\n--- QEMU says:\n" + complaint) +
          (last.empty() ? "" : "\n--- its console:\n" + last);
 }

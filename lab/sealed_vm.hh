@@ -34,11 +34,6 @@ struct SealedOutput {
 inline constexpr std::size_t kMostSaid = std::size_t{128} << 20;
 inline constexpr std::size_t kMostConsole = std::size_t{16} << 20;
 
-/// All that was written to a file in memory, kMostSaid bytes at most.
-std::string read_all(int fd);
-/// A file in memory.
-OwnFd memory_file(const char* name, const std::string& content = {});
-
 /// A QEMU and our end of the socket that it was given.
 struct SealedVm {
   SealedOutput output;

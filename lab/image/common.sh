@@ -20,6 +20,24 @@ trap 'exit 130' INT TERM
 
 . "$here/kernel.sh"
 
+# --- Debian's packages -------------------------------------------------------------------------------------------------
+
+# Of each LINE, a name or alternatives by release ("one|other"), the first that apt knows: NAME=VERSION, a line each. apt
+# is asked once, for it takes half a second. As a command of its own (known=$(known_packages ...)), or its end is lost.
+known_packages() { # LINE...
+    apt-cache policy $(echo "$@" | tr '|' ' ') | awk '
+        /^[^ ]/ { sub(/:$/, ""); name = $0 }
+        / Candidate:/ && $2 != "(none)" { print name "=" $2 }' >"$work/known-packages"
+    for line; do
+        found=
+        for name in $(echo "$line" | tr '|' ' '); do
+            found=$(grep -m 1 "^$name=" "$work/known-packages") && break
+        done
+        [ -n "$found" ] || die "apt knows no package $line: run apt-get update, and check the network"
+        echo "$found"
+    done
+}
+
 # --- parts of an initramfs ---------------------------------------------------------------------------------------------
 
 # Copies a file with the libraries that it needs, unless the base has them already.

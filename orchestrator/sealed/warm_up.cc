@@ -8,7 +8,7 @@
 namespace longhaul::orchestrator {
 namespace {
 
-constexpr const char* kCampaign = R"(name: warm-up
+constexpr const char* kSettling = R"(name: settling
 series:
   - {transport: rdma, provider: rxe}
   - {transport: tcp, rival: rxe}
@@ -28,6 +28,18 @@ experiments:
     fixed: {delay: 100us, size: 16KiB, warmup: 2ms, duration: 10ms, compute: 100us}
 )";
 
+constexpr const char* kRehearsal = R"(name: rehearsal
+series:
+  - {transport: rdma, provider: rxe}
+  - {transport: tcp, rival: rxe}
+  - {transport: rdma, provider: siw}
+fixed: {delay: 100us, size: 16KiB, warmup: 2ms, duration: 10ms}
+experiments:
+  - workload: latency
+  - workload: rendezvous
+    series: [{transport: rdma, provider: rxe}, {transport: tcp, rival: rxe}]
+)";
+
 // By every engine of degen: its modules and programs are in the kernel then, their code is translated, and how late
 // each engine is is known.
 std::string by_every_engine() {
@@ -39,15 +51,23 @@ std::string by_every_engine() {
       fmt::join(degen::engine_names(), ", "));
 }
 
-}  // namespace
-
-SealedOrder warm_up_order() {
+SealedOrder order_of(std::string campaign) {
   SealedOrder order;
-  order.campaign_text = kCampaign + by_every_engine();
+  order.campaign_text = std::move(campaign);
   order.clock = kVirtualClock;
   order.variation = vary(0, 0, 0);
   order.limit = Nanoseconds{std::chrono::minutes{2}}.count();
   return order;
+}
+
+}  // namespace
+
+SealedOrder settling_order() {
+  return order_of(kSettling + by_every_engine());
+}
+
+SealedOrder rehearsal_order() {
+  return order_of(kRehearsal);
 }
 
 }  // namespace longhaul::orchestrator

@@ -1,8 +1,6 @@
 #include "workloads/protocols/peer_lanes.hh"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +8,7 @@
 
 #include "common/error.hh"
 #include "common/median.hh"
+#include "common/memory_file.hh"
 #include "observe/clock.hh"
 
 namespace longhaul::workloads::peer {
@@ -27,10 +26,6 @@ constexpr int kMostFailures = 10;  // fewer than the client's tries: it is told 
 
 OwnFd nothing() {
   return OwnFd{check(::open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null")};
-}
-
-OwnFd memory_file() {
-  return OwnFd{check(::memfd_create("longhaul-peer", MFD_CLOEXEC), "create a file in memory")};
 }
 
 Child spawn(const std::vector<std::string>& command, int output) {
@@ -71,17 +66,11 @@ PeerRun run_of(const ServerSession& session, Measure measure) {
   return between(session, measure, session.here());
 }
 
-Tool::Tool(const std::vector<std::string>& command) : output_(memory_file()), child_(spawn(command, output_.get())) {}
+Tool::Tool(const std::vector<std::string>& command)
+    : output_(memory_file("longhaul-peer")), child_(spawn(command, output_.get())) {}
 
 std::string Tool::output() const {
-  std::string text;
-  std::array<char, 4096> part{};
-  for (off_t at = 0;;) {
-    const auto size = ::pread(output_.get(), part.data(), part.size(), at);
-    if (size <= 0) return text;
-    text.append(part.data(), static_cast<std::size_t>(size));
-    at += size;
-  }
+  return file_content(output_.get());
 }
 
 PeerServer::PeerServer(Connection& connection, PeerRun run)
