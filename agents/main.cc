@@ -11,6 +11,7 @@
 
 #include "agents/affinity.hh"
 #include "agents/agent.hh"
+#include "agents/enrolment.hh"
 #include "agents/facts_table.hh"
 #include "agents/limits.hh"
 #include "agents/steering.hh"
@@ -30,6 +31,7 @@ constexpr const char* kExamples = R"(Examples:
   longhaul-agent --node client --listen 0.0.0.0:7471 --ca ca.pem --cert agent-client.pem --key agent-client.key
   longhaul-agent --node router --listen 10.0.0.9:7471 --ca ca.pem --cert agent-router.pem --key agent-router.key --degen /run/degen/degen.sock
   longhaul-agent --node a --listen :7471 --ca ca.pem --cert agent-a.pem --key agent-a.key --audit /var/log/longhaul/audit.jsonl --limit-time 10min --limit-memory 4GiB
+  srun --jobid 17 -w n1 -N1 -n1 longhaul-agent --enrol --node n1      as longhaul run --inventory slurm:17 starts it
   longhaul-agent --facts            what a controller would learn about this node
   longhaul-agent --facts --json
 
@@ -43,6 +45,7 @@ struct Options {
   std::string listen;
   std::string cpus;
   std::string memory, locked, cpu, time;  ///< limits
+  bool enrol = false;
   bool facts = false;
   bool json = false;
   AgentOptions agent;
@@ -130,6 +133,15 @@ Result<void> serve(Options options) {
   if (::access(options.agent.bench.c_str(), X_OK) != 0)
     return refuse("--bench: {}: {}", options.agent.bench, errno_text(errno));
 
+  constexpr EnrolmentEnds kStarter{};
+  std::optional<MemoryCredentials> given;
+  if (options.enrol) {
+    auto credentials = enrol(kStarter, options.node);
+    if (!credentials) return tl::unexpected(credentials.error());
+    given = std::move(*credentials);
+    options.agent.credentials = given->credentials();
+  }
+
   boost::asio::io_context context{1};
   auto agent = Agent::open(context, options.agent, workloads::catalog());
   if (!agent) return tl::unexpected(agent.error());
@@ -140,12 +152,19 @@ Result<void> serve(Options options) {
   boost::asio::signal_set hang_up{context};
   boost::asio::signal_set signals{context, SIGINT, SIGTERM};
   Pulse pulse{context};
-  signals.async_wait([&](auto error, int) {
-    if (error) return;
+  std::optional<EnrolmentWatch> starter;
+  const auto end = [&] {
     (*agent)->close();
     hang_up.cancel();
+    signals.cancel();
     pulse.stop();
+    if (starter) starter->stop();
+  };
+  signals.async_wait([&](auto error, int) {
+    if (!error) end();
   });
+  // Whoever started it wants it no longer, or is dead.
+  if (options.enrol) starter.emplace(context, kStarter, end);
   std::function<void()> reopen = [&] {
     hang_up.async_wait([&](auto error, int) {
       if (error) return;
@@ -160,6 +179,7 @@ Result<void> serve(Options options) {
   }
   log::info("agent {} listening on {} port {} ({})", options.node, options.agent.host, (*agent)->port(),
             version_text());
+  if (options.enrol) say_ready(kStarter, (*agent)->port());
   context.run();
   return {};
 }
@@ -173,7 +193,11 @@ int run(int argc, char** argv) {
   app.add_flag("--facts", options.facts, "print what a controller would learn about this node, and exit");
   app.add_flag("--json", options.json, "with --facts: one JSON document");
   app.add_option("--node", options.node, "this node's name, as in its certificate");
-  app.add_option("--listen", options.listen, "HOST:PORT for controllers; port 0 takes a free one");
+  app.add_option("--listen", options.listen,
+                 "HOST:PORT for controllers; port 0 takes a free one, which --enrol does without it");
+  app.add_flag("--enrol", options.enrol,
+               "have no certificate: ask for one on standard output, take it from standard input, and end with that "
+               "(docs/slurm.md)");
   app.add_option("--ca", options.agent.credentials.ca, "the testbed's CA certificate (PEM)");
   app.add_option("--cert", options.agent.credentials.cert, "this agent's certificate (PEM)");
   app.add_option("--key", options.agent.credentials.key, "this agent's key (PEM, mode 0600)");
@@ -194,11 +218,20 @@ int run(int argc, char** argv) {
     fmt::print("{}\n", options.json ? to_json(facts) : facts_table(facts));
     return 0;
   }
-  const std::pair<const char*, const std::string*> required[] = {{"--node", &options.node},
-                                                                 {"--listen", &options.listen},
-                                                                 {"--ca", &options.agent.credentials.ca},
-                                                                 {"--cert", &options.agent.credentials.cert},
-                                                                 {"--key", &options.agent.credentials.key}};
+  const std::pair<const char*, const std::string*> files[] = {{"--ca", &options.agent.credentials.ca},
+                                                              {"--cert", &options.agent.credentials.cert},
+                                                              {"--key", &options.agent.credentials.key}};
+  if (options.enrol) {
+    if (options.listen.empty()) options.listen = ":0";
+    for (const auto& [name, value] : files) {
+      if (value->empty()) continue;
+      fmt::print(stderr, "longhaul-agent: --enrol with {}: it asks for its credentials; leave one of them out\n", name);
+      return static_cast<int>(ExitCode::usage);
+    }
+  }
+  std::vector<std::pair<const char*, const std::string*>> required{{"--node", &options.node},
+                                                                   {"--listen", &options.listen}};
+  if (!options.enrol) required.insert(required.end(), std::begin(files), std::end(files));
   for (const auto& [name, value] : required) {
     if (!value->empty()) continue;
     fmt::print(stderr, "longhaul-agent: {} is required (see --help)\n", name);

@@ -14,8 +14,8 @@ struct AttachmentVars {
 BOOST_DESCRIBE_STRUCT(AttachmentVars, (), (path, netdev, address, device, provider))
 
 struct HostVars {
-  std::string ansible_host;
-  std::uint16_t longhaul_port = 0;
+  std::optional<std::string> ansible_host;  // none, and no port: no agent is there yet
+  std::optional<std::uint16_t> longhaul_port;
   std::vector<AttachmentVars> longhaul_attachments;
   std::vector<RouterLink> longhaul_links;
 };
@@ -103,8 +103,8 @@ Result<Testbed> testbed_from_inventory(std::string_view inventory_json) {
       if (testbed.find(name) != nullptr) return refuse("inventory: host {} is in two groups", name);
       Node node{.name = name,
                 .role = role,
-                .host = host.ansible_host,
-                .port = host.longhaul_port,
+                .host = host.ansible_host.value_or(""),
+                .port = host.longhaul_port.value_or(0),
                 .attachments = {},
                 .links = host.longhaul_links};
       for (const auto& one : host.longhaul_attachments)

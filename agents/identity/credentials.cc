@@ -110,10 +110,9 @@ Result<std::vector<std::string>> expiry_warnings(const Credentials& credentials,
   };
   const auto own = own_identity(credentials);
   if (!own) return tl::unexpected(own.error());
-  const auto* const role = boost::describe::enum_to_string(own->role, "?");
   if (auto ok =
-          look(credentials.cert,
-               fmt::format("longhaul pki issue {} {} --replace, and copy certificate and key here", role, own->name));
+          look(credentials.cert, fmt::format("longhaul pki issue {} {} --replace, and copy certificate and key here",
+                                             word(own->role), own->name));
       !ok)
     return tl::unexpected(ok.error());
   if (auto ok = look(credentials.ca, "make another authority by longhaul pki init, and issue all certificates anew");

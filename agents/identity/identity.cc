@@ -7,11 +7,11 @@ namespace {
 
 constexpr std::string_view kPrefix = "urn:longhaul:";
 
+}  // namespace
+
 std::string_view word(PeerRole role) {
   return role == PeerRole::controller ? "controller" : "agent";
 }
-
-}  // namespace
 
 std::string to_uri(const Identity& identity) {
   return fmt::format("{}{}:{}", kPrefix, word(identity.role), identity.name);

@@ -23,6 +23,9 @@ struct Identity {
   bool operator==(const Identity& other) const { return role == other.role && name == other.name; }
 };
 
+/// "controller" or "agent".
+std::string_view word(PeerRole role);
+
 std::string to_uri(const Identity& identity);
 /// Refuses what to_uri cannot have made.
 Result<Identity> identity_from_uri(std::string_view uri);

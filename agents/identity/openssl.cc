@@ -60,6 +60,14 @@ Result<Key> read_key(const std::filesystem::path& file) {
                    [](BIO* bio) { return ::PEM_read_bio_PrivateKey(bio, nullptr, no_pass_phrase, nullptr); });
 }
 
+Result<Key> public_key_from_pem(const std::string& text) {
+  const Bio bio{::BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))};
+  require(bio != nullptr, "reading a key");
+  Key key{::PEM_read_bio_PUBKEY(bio.get(), nullptr, no_pass_phrase, nullptr)};
+  if (!key) return refuse("no public key in PEM format: {}", last_error());
+  return key;
+}
+
 Result<RevocationList> read_revocation_list(const std::filesystem::path& file) {
   return read<RevocationList>(file, "revocation list",
                               [](BIO* bio) { return ::PEM_read_bio_X509_CRL(bio, nullptr, no_pass_phrase, nullptr); });

@@ -48,6 +48,8 @@ void require(bool ok, const char* attempted);
 /// Reads the first object of a PEM file. Errors name the file; a missing file is one of them.
 Result<Certificate> read_certificate(const std::filesystem::path& file);
 Result<Key> read_key(const std::filesystem::path& file);
+/// The public half of a key, in the PEM format's text.
+Result<Key> public_key_from_pem(const std::string& text);
 Result<RevocationList> read_revocation_list(const std::filesystem::path& file);
 
 /// A certificate's dates.

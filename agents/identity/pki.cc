@@ -79,15 +79,21 @@ std::string to_pem(Write write) {
   return {data, static_cast<std::size_t>(size)};
 }
 
+std::string key_pem(EVP_PKEY* key) {
+  return to_pem(
+      [key](BIO* bio) { return ::PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr); });
+}
+
+std::string certificate_pem(X509* certificate) {
+  return to_pem([certificate](BIO* bio) { return ::PEM_write_bio_X509(bio, certificate); });
+}
+
 Result<void> write_key(const fs::path& file, EVP_PKEY* key) {
-  // Nobody else ever reads a key.
-  const auto pem =
-      to_pem([key](BIO* bio) { return ::PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr); });
-  return replace_file(file, pem, 0600);
+  return replace_file(file, key_pem(key), 0600);  // nobody else ever reads a key
 }
 
 Result<void> write_certificate(const fs::path& file, X509* certificate) {
-  return replace_file(file, to_pem([certificate](BIO* bio) { return ::PEM_write_bio_X509(bio, certificate); }), 0644);
+  return replace_file(file, certificate_pem(certificate), 0644);
 }
 
 /// Signs the list anew, one number higher, and replaces the file.
@@ -147,6 +153,43 @@ Result<void> keep(const fs::path& directory, X509* certificate) {
   const auto file = kept_file(directory, serial_text(::X509_get0_serialNumber(certificate)));
   fs::create_directory(file.parent_path());
   return write_certificate(file, certificate);
+}
+
+/// A certificate for the holder of `key`, who may not be here: its public half is enough. It is kept before anybody can
+/// use it: what was issued can be revoked, whatever becomes of this process. The lock is held.
+Result<Certificate> issue(const fs::path& directory, const Authority& authority, const Identity& identity,
+                          EVP_PKEY* key, const Validity& validity) {
+  auto certificate = new_certificate(key, validity);
+  auto* subject = ::X509_get_subject_name(certificate.get());
+  add_name(subject, "O", "longhaul");
+  add_name(subject, "OU", std::string{word(identity.role)});
+  add_name(subject, "CN", identity.name);
+  X509* ca = authority.certificate.get();
+  require(::X509_set_issuer_name(certificate.get(), ::X509_get_subject_name(ca)) == 1, "naming the issuer");
+  add_extension(certificate.get(), ca, NID_basic_constraints, "critical,CA:FALSE");
+  add_extension(certificate.get(), ca, NID_key_usage, "critical,digitalSignature");
+  // An agent only ever accepts connections, a controller only ever makes them: TLS itself refuses the other use.
+  add_extension(certificate.get(), ca, NID_ext_key_usage,
+                identity.role == PeerRole::agent ? "serverAuth" : "clientAuth");
+  add_extension(certificate.get(), ca, NID_subject_alt_name, "URI:" + to_uri(identity));
+  add_extension(certificate.get(), ca, NID_authority_key_identifier, "keyid:always");
+  require(::X509_sign(certificate.get(), authority.key.get(), ::EVP_sha256()) > 0, "signing a certificate");
+  if (auto done = keep(directory, certificate.get()); !done) return tl::unexpected(done.error());
+  return certificate;
+}
+
+/// The public half of a P-256 key. Other kinds and curves are refused: what signs with them is not tried here.
+Result<Key> read_public_key(const std::string& pem) {
+  auto key = public_key_from_pem(pem);
+  if (!key) return key;
+  std::array<char, 64> curve{};
+  if (::EVP_PKEY_is_a(key->get(), "EC") != 1 ||
+      ::EVP_PKEY_get_group_name(key->get(), curve.data(), curve.size(), nullptr) != 1 ||
+      std::string_view{curve.data()} != "prime256v1") {
+    last_error();
+    return refuse("a public key of another kind than ECDSA P-256");
+  }
+  return key;
 }
 
 bool on_list(X509_CRL* list, const ASN1_INTEGER* serial) {
@@ -230,8 +273,7 @@ Result<IssuedFiles> pki_issue(const fs::path& directory, const Identity& identit
   auto authority = open_authority(directory);
   if (!authority) return tl::unexpected(authority.error());
   const auto locked = lock(directory);
-  const std::string role = identity.role == PeerRole::controller ? "controller" : "agent";
-  const auto base = fmt::format("{}-{}", role, identity.name);
+  const auto base = fmt::format("{}-{}", word(identity.role), identity.name);
   IssuedFiles files{.ca = directory / "ca.pem",
                     .cert = directory / (base + ".pem"),
                     .key = directory / (base + ".key"),
@@ -244,27 +286,31 @@ Result<IssuedFiles> pki_issue(const fs::path& directory, const Identity& identit
   files.replaced = std::move(*replaced);
 
   const auto key = new_key();
-  const auto certificate = new_certificate(key.get(), validity);
-  auto* subject = ::X509_get_subject_name(certificate.get());
-  add_name(subject, "O", "longhaul");
-  add_name(subject, "OU", role);
-  add_name(subject, "CN", identity.name);
-  X509* ca = authority->certificate.get();
-  require(::X509_set_issuer_name(certificate.get(), ::X509_get_subject_name(ca)) == 1, "naming the issuer");
-  add_extension(certificate.get(), ca, NID_basic_constraints, "critical,CA:FALSE");
-  add_extension(certificate.get(), ca, NID_key_usage, "critical,digitalSignature");
-  // An agent only ever accepts connections, a controller only ever makes them: TLS itself refuses the other use.
-  add_extension(certificate.get(), ca, NID_ext_key_usage,
-                identity.role == PeerRole::agent ? "serverAuth" : "clientAuth");
-  add_extension(certificate.get(), ca, NID_subject_alt_name, "URI:" + to_uri(identity));
-  add_extension(certificate.get(), ca, NID_authority_key_identifier, "keyid:always");
-  require(::X509_sign(certificate.get(), authority->key.get(), ::EVP_sha256()) > 0, "signing a certificate");
-  // Before anybody can use it: what was issued can be revoked, whatever becomes of this process.
-  if (auto done = keep(directory, certificate.get()); !done) return tl::unexpected(done.error());
-  files.serial = serial_text(::X509_get0_serialNumber(certificate.get()));
+  const auto certificate = issue(directory, *authority, identity, key.get(), validity);
+  if (!certificate) return tl::unexpected(certificate.error());
+  files.serial = serial_text(::X509_get0_serialNumber(certificate->get()));
   if (auto done = write_key(files.key, key.get()); !done) return tl::unexpected(done.error());
-  if (auto done = write_certificate(files.cert, certificate.get()); !done) return tl::unexpected(done.error());
+  if (auto done = write_certificate(files.cert, certificate->get()); !done) return tl::unexpected(done.error());
   return files;
+}
+
+KeyPair make_key_pair() {
+  const auto key = new_key();
+  return {.key = key_pem(key.get()),
+          .public_key = to_pem([&](BIO* bio) { return ::PEM_write_bio_PUBKEY(bio, key.get()); })};
+}
+
+Result<std::string> pki_certify(const fs::path& directory, const Identity& identity, const std::string& public_key,
+                                Validity validity) {
+  if (const auto ok = check_name(identity.name); !ok) return tl::unexpected(ok.error());
+  const auto key = read_public_key(public_key);
+  if (!key) return tl::unexpected(key.error());
+  auto authority = open_authority(directory);
+  if (!authority) return tl::unexpected(authority.error());
+  const auto locked = lock(directory);
+  const auto certificate = issue(directory, *authority, identity, key->get(), validity);
+  if (!certificate) return tl::unexpected(certificate.error());
+  return certificate_pem(certificate->get());
 }
 
 Result<Revoked> pki_revoke(const fs::path& directory, const fs::path& certificate_file) {

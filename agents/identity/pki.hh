@@ -43,6 +43,20 @@ struct IssuedFiles {
 Result<IssuedFiles> pki_issue(const std::filesystem::path& directory, const Identity& identity, Validity validity = {},
                               bool replace = false);
 
+/// A key in PEM format: whole, and the half that everybody may see (SubjectPublicKeyInfo, RFC 5280).
+struct KeyPair {
+  std::string key;
+  std::string public_key;
+};
+/// A new one, ECDSA P-256, in memory alone. Throws std::runtime_error.
+KeyPair make_key_pair();
+
+/// Issues a certificate for a key that somebody else has: only its public half is here. The directory keeps the
+/// certificate under its number, so that it can be revoked, and puts nothing in use. Returns the PEM text. Refused: a
+/// text that is no key, a key that is not ECDSA P-256.
+Result<std::string> pki_certify(const std::filesystem::path& directory, const Identity& identity,
+                                const std::string& public_key, Validity validity = {});
+
 struct Revoked {
   std::string serial;
   std::optional<Identity> identity;  ///< empty: no certificate of this number is kept in the directory

@@ -8,14 +8,16 @@
 #include "common/printable.hh"
 #include "common/version.hh"
 #include "orchestrator/cli/commands.hh"
-#include "orchestrator/cli/inventory.hh"
-#include "orchestrator/run/agents.hh"
+#include "orchestrator/cli/interrupt.hh"
+#include "orchestrator/cli/open_testbed.hh"
 #include "orchestrator/run/examination.hh"
 
 namespace longhaul::orchestrator {
 namespace {
 
 namespace json = boost::json;
+
+constexpr std::chrono::milliseconds kInterruptGlance{100};  // between looks for Ctrl-C
 
 struct DoctorOptions {
   std::string inventory;
@@ -67,23 +69,28 @@ void print_json(const Examination& examination, const std::vector<Complaint>& co
 }
 
 int doctor(const DoctorOptions& options) {
-  const auto testbed = load_inventory(options.inventory);
-  if (!testbed) return report_error(testbed.error(), options.json);
-  const agents::Credentials credentials{.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key};
-  const auto own = agents::own_identity(credentials);
+  watch_interrupts();
+  const auto opened = OpenTestbed::open(
+      options.inventory, [](const std::string& line) { fmt::print(stderr, "longhaul: {}\n", printable(line)); });
+  if (!opened) return report_error(opened.error(), options.json);
+  const auto& testbed = opened->testbed();
+  const auto own = agents::own_identity(opened->credentials());
   if (!own) return report_error(own.error(), options.json);
-  const auto dialer = make_agent_dialer(credentials, {});
+  const auto dialer = opened->dialer({});
   boost::asio::io_context io;
   Examination examination;
   std::exception_ptr broken;
-  boost::asio::co_spawn(io, examine(*testbed, *dialer), [&](std::exception_ptr error, Examination found) {
+  bool over = false;
+  boost::asio::co_spawn(io, examine(testbed, *dialer), [&](std::exception_ptr error, Examination found) {
     broken = error;
     examination = std::move(found);
+    over = true;
     io.stop();
   });
-  io.run();
+  while (!over && !interrupted()) io.run_for(kInterruptGlance);
+  if (!over) return report_error({.message = "interrupted", .exit_code = ExitCode::interrupted}, options.json);
   if (broken) std::rethrow_exception(broken);
-  const auto complaints = diagnose(*testbed, examination.nodes, examination.paths,
+  const auto complaints = diagnose(testbed, examination.nodes, examination.paths,
                                    {.version = version_text(),
                                     .name = own->name,
                                     .certificate = own->term,
@@ -91,7 +98,7 @@ int doctor(const DoctorOptions& options) {
   if (options.json)
     print_json(examination, complaints);
   else
-    print_text(*testbed, examination, complaints);
+    print_text(testbed, examination, complaints);
   return healthy(complaints) ? 0 : static_cast<int>(ExitCode::failure);
 }
 
@@ -100,10 +107,12 @@ int doctor(const DoctorOptions& options) {
 void add_doctor(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<DoctorOptions>();
   auto* command = app.add_subcommand("doctor", "what is missing on a testbed, node by node, before any cell runs");
-  command->add_option("--inventory", options->inventory, "the testbed's Ansible inventory")->required();
+  command->add_option("--inventory", options->inventory, "the testbed's Ansible inventory, or slurm:JOB[:FILE]")
+      ->required();
   command->add_flag("--json", options->json, "print one JSON document");
   command->footer(
       "Examples:\n  longhaul doctor --inventory cluster.yml\n"
+      "  longhaul doctor --inventory slurm:17\n"
       "  longhaul doctor --inventory $(longhaul lab status --json | jq -r .labs[0].inventory)\n"
       "Exits with 0 when nothing serious is missing, with 1 otherwise.");
   command->callback([options, &exit_code] { exit_code = doctor(*options); });

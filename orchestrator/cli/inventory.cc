@@ -83,19 +83,25 @@ Result<std::string> read_inventory(const std::string& path) {
 
 }  // namespace
 
-Result<Testbed> load_inventory(const std::string& path) {
+Result<Testbed> load_partial_inventory(const std::string& path) {
   const auto document = read_inventory(path);
   if (!document) return tl::unexpected(document.error());
   auto testbed = testbed_from_inventory(*document);
   if (!testbed) return refuse("{}: {}", path, testbed.error().message);
   const auto folder = std::filesystem::absolute(path).parent_path();
-  for (auto& [name, file] : {std::pair{"longhaul_ca", &testbed->ca}, std::pair{"longhaul_cert", &testbed->cert},
-                             std::pair{"longhaul_key", &testbed->key}}) {
+  for (auto* file : {&testbed->ca, &testbed->cert, &testbed->key})
+    if (!file->empty()) *file = (folder / *file).lexically_normal().string();
+  return testbed;
+}
+
+Result<Testbed> load_inventory(const std::string& path) {
+  auto testbed = load_partial_inventory(path);
+  if (!testbed) return testbed;
+  for (const auto& [name, file] : {std::pair{"longhaul_ca", &testbed->ca}, std::pair{"longhaul_cert", &testbed->cert},
+                                   std::pair{"longhaul_key", &testbed->key}})
     if (file->empty())
       return refuse("{}: all.vars.{} is missing; agents obey only who has a certificate (longhaul pki issue)", path,
                     name);
-    *file = (folder / *file).lexically_normal().string();
-  }
   for (const auto& node : testbed->nodes)
     if (node.host.empty() || node.port == 0)
       return refuse("{}: host {} needs ansible_host and longhaul_port", path, node.name);

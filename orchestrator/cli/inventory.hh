@@ -15,6 +15,9 @@ Result<std::string> yaml_to_json(const std::string& path, const std::string& tex
 /// Reads an inventory. Relative paths of credentials are relative to it.
 Result<Testbed> load_inventory(const std::string& path);
 
+/// The same where only some of its hosts have agents already: credentials, hosts and ports may be missing.
+Result<Testbed> load_partial_inventory(const std::string& path);
+
 /// The whole file. Errors name it.
 Result<std::string> read_file(const std::string& path);
 

@@ -25,10 +25,6 @@ void print(const PkiOptions& options, const json::object& document, const std::s
   fmt::print("{}\n", options.as_json ? json::serialize(document) : text);
 }
 
-const char* word(agents::PeerRole role) {
-  return boost::describe::enum_to_string(role, "?");
-}
-
 int init(const PkiOptions& options) {
   if (auto made = agents::pki_init(options.directory); !made) return report_error(made.error(), options.as_json);
   print(options, {{"ca", options.directory + "/ca.pem"}},
@@ -63,7 +59,7 @@ int revoke(const PkiOptions& options) {
   json::object document{{"crl", options.directory + "/crl.pem"}, {"serial", revoked->serial}};
   std::string whose = "no certificate of that number is kept here, so compare it once more";
   if (const auto& identity = revoked->identity) {
-    const auto* role = word(identity->role);
+    const std::string role{word(identity->role)};
     document["role"] = role;
     document["name"] = identity->name;
     whose = fmt::format("{} {}", role, identity->name);
@@ -83,7 +79,7 @@ int list(const PkiOptions& options) {
   json::array rows;
   std::string text, notices;
   for (const auto& one : *issued) {
-    const auto* role = word(one.identity.role);
+    const std::string role{word(one.identity.role)};
     const auto* state = one.revoked ? "revoked" : one.identity.term.end <= now ? "expired" : "valid";
     const auto expires = agents::iso_time(one.identity.term.end);
     rows.push_back({{"file", one.file.string()},

@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 #include <memory>
 #include <random>
+#include <set>
 
 #include "common/version.hh"
 #include "lab/plan/inventory.hh"
@@ -17,13 +18,12 @@
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/directory.hh"
 #include "orchestrator/cli/interrupt.hh"
-#include "orchestrator/cli/inventory.hh"
 #include "orchestrator/cli/journal.hh"
 #include "orchestrator/cli/lab_session.hh"
+#include "orchestrator/cli/open_testbed.hh"
 #include "orchestrator/cli/sealed.hh"
 #include "orchestrator/cli/slurm.hh"
 #include "orchestrator/events/sinks.hh"
-#include "orchestrator/run/agents.hh"
 #include "orchestrator/run/drive.hh"
 #include "orchestrator/run/links.hh"
 #include "orchestrator/run/testbeds.hh"
@@ -37,12 +37,18 @@ namespace json = boost::json;
 // Emulated machines hang now and then: a campaign of an hour should not end by it.
 constexpr int kLabs = 4;
 
-// Prints the plan and runs nothing.
-int show_plan(const RunPlan& plan, bool as_json) {
+// All that the campaign makes at the least.
+std::vector<PlannedRun> planned_runs(const RunPlan& plan) {
   std::vector<PlannedRun> runs;
   for (std::size_t i = 0; i < plan.cells.size(); ++i)
     for (int r = 0; r < plan.campaign.repeat.min && plan.cells[i].unsupported.empty(); ++r)
       runs.push_back({.cell = i, .repetition = r, .attempt = 0});
+  return runs;
+}
+
+// Prints the plan and runs nothing.
+int show_plan(const RunPlan& plan, bool as_json) {
+  const auto runs = planned_runs(plan);
   const auto time = estimate(plan.campaign, plan.cells, runs);
   if (!as_json) {
     for (const auto& cell : plan.cells)
@@ -138,15 +144,32 @@ int conclude(const RunOptions& options, const CampaignSession& session, Sink& si
   return exit_code_of(cells);
 }
 
-Result<std::vector<Testbed>> load_testbeds(const std::vector<std::string>& inventories) {
-  std::vector<Testbed> testbeds;
+Result<std::vector<OpenTestbed>> open_testbeds(const std::vector<std::string>& inventories, Sink& sink) {
+  std::vector<OpenTestbed> opened;
   for (const auto& inventory : inventories) {
-    auto testbed = load_inventory(inventory);
+    auto testbed = OpenTestbed::open(inventory, [&](const std::string& line) { sink.on(StepEvent{line}); });
     if (!testbed) return tl::unexpected(testbed.error());
-    testbeds.push_back(std::move(*testbed));
+    opened.push_back(std::move(*testbed));
   }
-  if (auto apart = check_apart(inventories, testbeds); !apart) return tl::unexpected(apart.error());
-  return testbeds;
+  return opened;
+}
+
+// Of what is not there yet, where each of the testbeds makes its share.
+Nanoseconds time_needed(const RunPlan& plan, const std::vector<EarlierRun>& made, std::size_t testbeds) {
+  std::set<std::pair<std::string, int>> there;
+  for (const auto& run : made) there.emplace(run.cell_id, run.repetition);
+  auto runs = planned_runs(plan);
+  std::erase_if(runs, [&](const auto& run) { return there.contains({plan.cells[run.cell].id, run.repetition}); });
+  return estimate(plan.campaign, plan.cells, runs) / testbeds;
+}
+
+// Of a job that ends before the campaign would.
+void warn_of_time(const std::string& inventory, const OpenTestbed& opened, Nanoseconds needed, Sink& sink) {
+  if (opened.left() && *opened.left() < needed)
+    sink.on(
+        WarningEvent{fmt::format("{} ends in {}, the campaign takes about {}: what is not made then, --resume makes "
+                                 "in another job on the same nodes",
+                                 inventory, format_span(*opened.left()), format_span(needed))});
 }
 
 // `directory` is opened here for a new campaign. An error is one before the first run.
@@ -159,12 +182,15 @@ Result<CampaignSession> run_session(const RunOptions& options, const RunPlan& pl
     lab = std::move(*booted);
   }
   const auto inventories = lab ? std::vector{lab->inventory_path()} : options.inventories;
-  const auto testbeds = load_testbeds(inventories);
-  if (!testbeds) return tl::unexpected(testbeds.error());
-  for (const auto& testbed : *testbeds)
+  const auto found = open_testbeds(inventories, sink);
+  if (!found) return tl::unexpected(found.error());
+  std::vector<Testbed> testbeds;
+  for (const auto& one : *found) testbeds.push_back(one.testbed());
+  if (auto apart = check_apart(inventories, testbeds); !apart) return tl::unexpected(apart.error());
+  for (const auto& testbed : testbeds)
     if (auto links = links_of(testbed, plan.cells); !links) return tl::unexpected(links.error());
   if (directory && directory->manifest) {
-    auto same = check_resume(*directory->manifest, plan.campaign.file.text, options.seed, *testbeds);
+    auto same = check_resume(*directory->manifest, plan.campaign.file.text, options.seed, testbeds);
     if (same && lab) same = check_kernel(*directory->manifest, lab->kernel());
     if (!same) return refuse("{}: {}", options.out, same.error().message);
   }
@@ -175,22 +201,24 @@ Result<CampaignSession> run_session(const RunOptions& options, const RunPlan& pl
   }
 
   StoreJournal journal{directory->store};
+  const auto dead_machine = [&lab]() -> std::string {
+    const auto dead = lab ? lab->dead_machine() : std::nullopt;
+    return dead ? fmt::format("machine {} of the lab has died", dead->name) : std::string{};
+  };
+  const auto needed = time_needed(plan, directory->runs, testbeds.size());
   std::vector<std::unique_ptr<Dialer>> dialers;
   std::vector<TestbedAccess> access;
-  for (std::size_t i = 0; i < testbeds->size(); ++i) {
-    const auto& testbed = (*testbeds)[i];
-    dialers.push_back(
-        make_agent_dialer({.ca = testbed.ca, .cert = testbed.cert, .key = testbed.key}, [&lab]() -> std::string {
-          const auto dead = lab ? lab->dead_machine() : std::nullopt;
-          return dead ? fmt::format("machine {} of the lab has died", dead->name) : std::string{};
-        }));
-    access.push_back(
-        {.name = testbeds->size() > 1 ? inventories[i] : std::string{}, .testbed = testbed, .dialer = *dialers.back()});
+  for (std::size_t i = 0; i < testbeds.size(); ++i) {
+    dialers.push_back((*found)[i].dialer(dead_machine));
+    access.push_back({.name = testbeds.size() > 1 ? inventories[i] : std::string{},
+                      .testbed = testbeds[i],
+                      .dialer = *dialers.back()});
+    warn_of_time(inventories[i], (*found)[i], needed, sink);
   }
   const auto precision = [](const std::vector<double>& values) { return results::precision(values); };
   boost::asio::io_context io;
   boost::asio::thread_pool writer{1};
-  auto manifest = make_manifest(options, plan, *testbeds, directory->manifest);
+  auto manifest = make_manifest(options, plan, testbeds, directory->manifest);
   if (lab) manifest.lab_kernel = lab->kernel();
   Driver driver{plan.campaign, plan.cells, access, std::move(manifest),
                 precision,     journal,    sink,   {.writer = writer.get_executor()}};
@@ -274,7 +302,8 @@ int run_campaign(RunOptions options) {
     return report_error({.message = "--out DIR is missing: where the results go"}, options.as_json);
   if (options.lab == !options.inventories.empty())
     return report_error(
-        {.message = "expected either --lab (a testbed of micro-VMs on this machine) or --inventory FILE"},
+        {.message = "expected either --lab (a testbed of micro-VMs on this machine) or --inventory FILE "
+                    "(agents that are there, or slurm:JOB)"},
         options.as_json);
   auto kernel = lab::settle_kernel(options.kernel);
   if (kernel && !options.lab && *kernel != lab::KernelChoice{})
@@ -379,10 +408,11 @@ void add_run(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--inventory", options->inventories,
-          "on the testbed of this Ansible inventory; may be given several times: testbeds that are alike share "
-          "the campaign's repetitions")
+          "on the testbed of this Ansible inventory, or on the nodes of a running Slurm job, slurm:JOB or "
+          "slurm:JOB:FILE, where agents are started (docs/slurm.md); may be given several times: testbeds that are "
+          "alike share the campaign's repetitions")
       ->allow_extra_args(false)
-      ->type_name("FILE");
+      ->type_name("FILE|slurm:JOB[:FILE]");
   command->add_option("--out", options->out, "the run directory: results.db, report.html, cells.csv, manifest.json");
   add_store_option(*command, options->store);
   command->add_flag("--resume", options->resume, "go on with what is in --out; nothing that is finished is run again");
@@ -403,6 +433,7 @@ void add_run(CLI::App& app, int& exit_code) {
       "  longhaul run campaigns/quick.yaml --inventory $(longhaul lab status --json | jq -r .labs[0].inventory) --out "
       "out/quick\n"
       "  longhaul run campaigns/quick.yaml --inventory east.yml --inventory west.yml --out out/quick\n"
+      "  longhaul run campaigns/quick.yaml --inventory slurm:17 --out out/quick\n"
       "Exits with 0 when every cell is ok, limited or unsupported, with 3 when one was refused or failed.");
   command->callback([options, shards, &exit_code] {
     options->print_shards = shards->count() > 0 && !options->slurm.asked;

@@ -7,12 +7,12 @@
 #include <fstream>
 #include <thread>
 
-#include "common/child.hh"
 #include "common/printable.hh"
 #include "common/replace_file.hh"
 #include "orchestrator/cli/interrupt.hh"
 #include "orchestrator/cli/merge.hh"
 #include "orchestrator/cli/sealed.hh"
+#include "orchestrator/cli/slurm_command.hh"
 #include "orchestrator/slurm/follow.hh"
 #include "results/store/store.hh"
 
@@ -30,32 +30,11 @@ std::string slurp(const fs::path& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-struct Said {
-  bool ok = false;
-  std::string out, errors;
-};
-
-// A program of Slurm's. Not there: an error with a remedy.
-Result<Said> ask(const std::vector<std::string>& command) {
-  try {
-    Said said;
-    auto done = run_command(command, &said.errors);
-    said.ok = done.exit.ok();
-    said.out = std::move(done.out);
-    return said;
-  } catch (const std::system_error& error) {
-    return refuse(
-        "--slurm: {} cannot be started ({}): install slurm-client, or start longhaul where the cluster's "
-        "commands are",
-        command.front(), error.code().message());
-  }
-}
-
 // As many as the partition has processors, and no more than cells.
 Result<std::size_t> default_shares(const RunOptions& options, const RunPlan& plan) {
   std::vector<std::string> command{"sinfo", "-h", "-o", "%C"};
   if (!options.slurm.partition.empty()) command.insert(command.end(), {"-p", options.slurm.partition});
-  const auto said = ask(command);
+  const auto said = ask_slurm(command);
   if (!said) return tl::unexpected(said.error());
   if (!said->ok) return slurm::submission_error(said->errors);
   const auto processors = slurm::processors_of(said->out);
@@ -180,7 +159,7 @@ Result<void> Array::submit(const std::vector<std::size_t>& tasks) {
   if (!options_.slurm.partition.empty()) command.push_back("--partition=" + options_.slurm.partition);
   command.insert(command.end(), options_.slurm.sbatch.begin(), options_.slurm.sbatch.end());
   command.push_back((folder_ / "job.sh").string());
-  const auto said = ask(command);
+  const auto said = ask_slurm(command);
   if (!said) return tl::unexpected(said.error());
   if (!said->ok) return slurm::submission_error(said->errors);
   std::uint64_t job = 0;  // "17" or "17;cluster"
@@ -212,7 +191,7 @@ Error Array::lost(std::size_t number) const {
 }
 
 void Array::cancel() {
-  for (const auto job : jobs_) static_cast<void>(ask({"scancel", "--quiet", std::to_string(job)}));
+  for (const auto job : jobs_) static_cast<void>(ask_slurm({"scancel", "--quiet", std::to_string(job)}));
 }
 
 Result<void> Array::follow() {
@@ -229,7 +208,7 @@ Result<void> Array::follow() {
       cancel();
       return tl::unexpected(Error{"interrupted: the jobs are cancelled, --resume goes on", ExitCode::interrupted});
     }
-    const auto said = ask({"squeue", "--me", "-h", "-r", "-t", "all", "-o", "%F|%K|%T|%r"});
+    const auto said = ask_slurm({"squeue", "--me", "-h", "-r", "-t", "all", "-o", "%F|%K|%T|%r"});
     if (!said) return tl::unexpected(said.error());
     // Shares go on without slurmctld: it is waited for, where there are any.
     if (!said->ok && jobs_.empty()) return slurm::submission_error(said->errors);

@@ -38,11 +38,12 @@ class AgentControl : public NodeControl {
 
 class AgentDialer : public Dialer {
  public:
-  AgentDialer(agents::Credentials credentials, std::function<std::string()> hopeless)
+  AgentDialer(CredentialsOf credentials, std::function<std::string()> hopeless)
       : credentials_(std::move(credentials)), hopeless_(std::move(hopeless)) {}
 
   Awaitable<Result<std::unique_ptr<NodeControl>>> connect(Node node) override {
-    auto controller = co_await agents::Controller::connect(std::move(node), credentials_);
+    const auto credentials = credentials_(node.name);
+    auto controller = co_await agents::Controller::connect(std::move(node), credentials);
     if (!controller) co_return tl::unexpected(controller.error());
     std::unique_ptr<NodeControl> control = std::make_unique<AgentControl>(std::move(*controller));
     co_return control;
@@ -51,13 +52,13 @@ class AgentDialer : public Dialer {
   std::string hopeless() override { return hopeless_ ? hopeless_() : std::string{}; }
 
  private:
-  agents::Credentials credentials_;
+  CredentialsOf credentials_;
   std::function<std::string()> hopeless_;
 };
 
 }  // namespace
 
-std::unique_ptr<Dialer> make_agent_dialer(agents::Credentials credentials, std::function<std::string()> hopeless) {
+std::unique_ptr<Dialer> make_agent_dialer(CredentialsOf credentials, std::function<std::string()> hopeless) {
   return std::make_unique<AgentDialer>(std::move(credentials), std::move(hopeless));
 }
 

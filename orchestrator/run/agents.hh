@@ -10,7 +10,10 @@
 
 namespace longhaul::orchestrator {
 
-/// Dials with the controller's credentials. `hopeless` says why waiting for a node is pointless; may be empty.
-std::unique_ptr<Dialer> make_agent_dialer(agents::Credentials credentials, std::function<std::string()> hopeless);
+/// The controller's credentials for a node's agent.
+using CredentialsOf = std::function<agents::Credentials(const std::string& node)>;
+
+/// Dials with those credentials. `hopeless` says why waiting for a node is pointless; may be empty.
+std::unique_ptr<Dialer> make_agent_dialer(CredentialsOf credentials, std::function<std::string()> hopeless);
 
 }  // namespace longhaul::orchestrator

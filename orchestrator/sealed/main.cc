@@ -1,6 +1,6 @@
-// longhaul-sealed: the driver inside a sealed lab. Connects the agents, has the machine kept, makes the runs that warm
-// it up, has it copied, and in every copy makes the one run that its order names, by the same driver that runs
-// campaigns on real nodes.
+// longhaul-sealed: the driver inside a sealed lab. Connects the agents, makes the runs that settle the machine, has it
+// kept, makes those that warm up QEMU, has it copied, and in every copy makes the one run that its order names, by the
+// same driver that runs campaigns on real nodes.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -132,16 +132,25 @@ Awaitable<Result<Baseline>> make_runs(Work work, Testbed testbed, Dialer& dialer
   co_return driver.baseline();
 }
 
+Awaitable<Result<Baseline>> warm_up(SealedOrder order, Testbed testbed, KeptDialer& kept,
+                                    std::optional<Baseline> baseline) {
+  auto work = work_of(order);
+  if (!work) co_return tl::unexpected(work.error());
+  WarmUpJournal silent;
+  co_return co_await make_runs(std::move(*work), std::move(testbed), kept, silent, std::move(baseline));
+}
+
 Awaitable<Result<void>> serve(Testbed testbed, KeptDialer& kept) {
   auto facts = co_await kept.connect_all(testbed);
   if (!facts) co_return tl::unexpected(facts.error());
   for (const auto& [node, one] : *facts) say(say_facts(node, one));
+  const auto settling = settling_order();
+  auto settled = co_await warm_up(settling, testbed, kept, std::nullopt);
+  if (!settled) co_return tl::unexpected(settled.error());
   stop_here();  // and be kept
 
-  auto warm_up = work_of(warm_up_order());
-  if (!warm_up) co_return tl::unexpected(warm_up.error());
-  WarmUpJournal silent;
-  auto warm = co_await make_runs(std::move(*warm_up), testbed, kept, silent, std::nullopt);
+  const auto rehearsal = rehearsal_order();
+  auto warm = co_await warm_up(rehearsal, testbed, kept, std::move(*settled));
   if (!warm) co_return tl::unexpected(warm.error());
   stop_here();  // and be copied
 
@@ -178,7 +187,8 @@ int serve() {
     return 1;
   }
   boost::asio::io_context io{1};
-  const auto agents = make_agent_dialer({.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key}, {});
+  const agents::Credentials own{.ca = testbed->ca, .cert = testbed->cert, .key = testbed->key};
+  const auto agents = make_agent_dialer([&own](const std::string&) { return own; }, {});
   KeptDialer kept{*agents};
   boost::asio::co_spawn(io, serve(*testbed, kept), [](std::exception_ptr broken, const Result<void>& done) {
     std::string why = done ? std::string{} : done.error().message;

@@ -1,25 +1,12 @@
 #include "orchestrator/slurm/follow.hh"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
+
+#include "orchestrator/slurm/words.hh"
 
 namespace longhaul::orchestrator::slurm {
 namespace {
-
-template <typename Number>
-bool read_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
-// The part before the next `separator`, which is taken off.
-std::string_view cut(std::string_view& text, char separator) {
-  const auto end = std::min(text.find(separator), text.size());
-  const auto part = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return part;
-}
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();

@@ -3,6 +3,7 @@
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "agents/identity/credentials.hh"
+#include "agents/identity/memory_credentials.hh"
 #include "agents/identity/pki.hh"
 
 namespace longhaul::agents {
@@ -122,6 +124,49 @@ TEST(CheckIdentity, SaysWhoItIsInstead) {
               HasSubstr("expected a certificate for a controller, got one for agent 'a'"));
   EXPECT_THAT(check_identity({PeerRole::agent, "a"}, PeerRole::agent, "b").error().message,
               HasSubstr("expected the certificate of agent 'b', got that of 'a'"));
+}
+
+// A key that the authority never sees.
+TEST_F(Pki, CertifiesTheKeyOfSomebodyElse) {
+  const auto pair = make_key_pair();
+  EXPECT_THAT(pair.key, HasSubstr("PRIVATE KEY"));
+  EXPECT_THAT(pair.public_key, ::testing::Not(HasSubstr("PRIVATE KEY")));
+  const auto cert = pki_certify(dir(), {PeerRole::agent, "node"}, pair.public_key);
+  ASSERT_TRUE(cert) << cert.error().message;
+  std::ifstream authority{dir() / "ca.pem"};
+  const std::string ca{std::istreambuf_iterator<char>{authority}, {}};
+  const MemoryCredentials there{ca, *cert, pair.key};
+  const auto server = make_ssl_context(there.credentials(), TlsSide::server);
+  ASSERT_TRUE(server) << server.error().message;
+  const auto result =
+      shake(*make_ssl_context(credentials(issue(PeerRole::controller, "me")), TlsSide::client), *server);
+  EXPECT_TRUE(result.client_ok && result.server_ok) << result.client_error << result.server_error;
+  EXPECT_EQ(*result.seen_by_client, (Identity{PeerRole::agent, "node"}));
+  // It is known, so that it can be revoked; nothing has its name.
+  const auto listed = pki_list(dir());
+  ASSERT_TRUE(listed);
+  EXPECT_TRUE(std::any_of(listed->begin(), listed->end(), [](const auto& one) { return one.identity.name == "node"; }));
+  EXPECT_FALSE(fs::exists(dir() / "agent-node.pem"));
+
+  const auto refusal = [&](const std::string& key) {
+    return pki_certify(dir(), {PeerRole::agent, "node"}, key).error().message;
+  };
+  EXPECT_THAT(refusal("nonsense"), HasSubstr("no public key in PEM format"));
+  EXPECT_THAT(refusal(pair.key), HasSubstr("no public key in PEM format"));
+  const std::string of_rsa =
+      "-----BEGIN PUBLIC KEY-----\n"
+      "MFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBALoMEl7RvybYzIR+Y1foyfcw5Y4nTFlf\n"
+      "w3teU6M6mWzn5TBFMUzBrpJku9GUERaOj25+tJeWtvoBWaPo0yHhX4sCAwEAAQ==\n"
+      "-----END PUBLIC KEY-----\n";
+  EXPECT_THAT(refusal(of_rsa), HasSubstr("of another kind than ECDSA P-256"));
+  const std::string of_p384 =
+      "-----BEGIN PUBLIC KEY-----\n"
+      "MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEZ98rqO0wNkea48mlWniuLqcbV4/FjI8u\n"
+      "8Rt+H/onb1nlE/NhzFji0hRO3dSXpEa7P//dvW7B7SUq+JSCRu0qsO9OufrHg3U+\n"
+      "vVp0dWIJfrO39JzdSPux4rpH3JE2zAUM\n"
+      "-----END PUBLIC KEY-----\n";
+  EXPECT_THAT(refusal(of_p384), HasSubstr("of another kind than ECDSA P-256"));
+  EXPECT_FALSE(pki_certify(dir(), {PeerRole::agent, "a/b"}, pair.public_key));
 }
 
 TEST_F(Pki, BothSidesKnowEachOther) {

@@ -1,0 +1,19 @@
+// Slurm's own programs, asked.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/result.hh"
+
+namespace longhaul::orchestrator {
+
+struct SlurmAnswer {
+  bool ok = false;
+  std::string out, errors;
+};
+
+/// Runs one of Slurm's programs to its end. Not there: an error with a remedy. That it failed is none.
+Result<SlurmAnswer> ask_slurm(const std::vector<std::string>& command);
+
+}  // namespace longhaul::orchestrator

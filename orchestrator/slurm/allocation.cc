@@ -1,0 +1,249 @@
+#include "orchestrator/slurm/allocation.hh"
+
+#include <algorithm>
+#include <boost/asio/ip/network_v4.hpp>
+#include <boost/asio/ip/network_v6.hpp>
+
+#include "orchestrator/slurm/words.hh"
+
+namespace longhaul::orchestrator::slurm {
+namespace {
+
+namespace ip = boost::asio::ip;
+
+constexpr std::string_view kScheme = "slurm:";
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.size() <= 19 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string one_line(std::string_view said) {
+  std::string words{said.substr(0, said.find_last_not_of(" \n") + 1)};
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  return words;
+}
+
+// "1-02:03:04", "02:03:04", "03:04"; empty for UNLIMITED, INVALID and NOT_SET.
+std::optional<std::chrono::seconds> parse_left(std::string_view text) {
+  std::int64_t days = 0, all = 0;
+  if (text.find('-') != std::string_view::npos && !read_number(cut(text, '-'), days)) return {};
+  int parts = 0;
+  while (!text.empty()) {
+    std::int64_t part = 0;
+    if (!read_number(cut(text, ':'), part)) return {};
+    all = all * 60 + part;
+    ++parts;
+  }
+  if (parts < 2 || parts > 3) return {};
+  return std::chrono::seconds{days * 86400 + all};
+}
+
+// The network of "10.0.0.7/24", in text; empty: a link-local address, or none at all.
+std::string network_of(const std::string& text) {
+  boost::system::error_code error;
+  if (const auto v4 = ip::make_network_v4(text, error); !error) return v4.canonical().to_string();
+  error = {};
+  if (const auto v6 = ip::make_network_v6(text, error); !error && !v6.address().is_link_local())
+    return v6.canonical().to_string();
+  return {};
+}
+
+// A node's way to a network.
+struct Way {
+  std::string netdev;
+  std::string address;  // without its prefix length
+};
+using Ways = std::map<std::string, Way>;  // by network
+
+struct NodeWays {
+  std::vector<std::string> order;                                                  // of the node's own
+  Ways all;                                                                        // with sockets
+  std::map<std::string, std::map<std::string, std::pair<Way, std::string>>> rdma;  // by provider: network, way, device
+};
+
+NodeWays ways_of(const NodeFacts& facts) {
+  NodeWays ways;
+  for (const auto& nic : facts.nics)
+    for (const auto& text : nic.addresses) {
+      const auto network = network_of(text);
+      if (network.empty()) continue;
+      const Way way{.netdev = nic.name, .address = text.substr(0, text.find('/'))};
+      if (ways.all.emplace(network, way).second) ways.order.push_back(network);
+      for (const auto& device : facts.rdma)
+        if (device.netdev == nic.name) ways.rdma[device.provider].emplace(network, std::pair{way, device.name});
+    }
+  return ways;
+}
+
+}  // namespace
+
+bool is_job_inventory(std::string_view text) {
+  return text.starts_with(kScheme);
+}
+
+Result<JobInventory> parse_job_inventory(std::string_view text) {
+  auto rest = text.substr(std::min(text.size(), kScheme.size()));
+  const auto job = cut(rest, ':');
+  auto number = job;
+  const auto array = cut(number, '_');
+  if (!is_job_inventory(text) || !is_number(array) || (job.find('_') != std::string_view::npos && !is_number(number)))
+    return refuse("--inventory {}: expected slurm:JOB or slurm:JOB:FILE with a job's number, such as slurm:17", text);
+  return JobInventory{.job = std::string{job}, .file = std::string{rest}};
+}
+
+Result<Allocation> parse_allocation(const std::string& job, std::string_view said) {
+  std::optional<Allocation> found;
+  while (!said.empty()) {
+    auto line = cut(said, '\n');
+    Allocation one;
+    if (!read_number(cut(line, '|'), one.job)) continue;
+    if (found) return refuse("job {} is an array of several tasks: name one of them, slurm:{}_1", job, job);
+    one.word = cut(line, '|');
+    one.left = parse_left(cut(line, '|'));
+    one.reason = cut(line, '|');
+    one.nodes = line;
+    found = std::move(one);
+  }
+  if (!found) return unknown_job(job, "it is in no queue");
+  return *found;
+}
+
+Result<void> check_running(const Allocation& allocation) {
+  if (allocation.running()) return {};
+  if (allocation.word == "PENDING" || allocation.word == "CONFIGURING")
+    return refuse("job {} does not run yet ({}, {}): wait until `squeue -j {}` says RUNNING", allocation.job,
+                  allocation.word, allocation.reason, allocation.job);
+  return refuse("job {} does not run ({}, {}): get nodes by `salloc -N 2 --no-shell`, and name that job",
+                allocation.job, allocation.word, allocation.reason);
+}
+
+tl::unexpected<Error> unknown_job(const std::string& job, std::string_view said) {
+  const auto words = one_line(said);
+  const auto has = [&](std::string_view part) { return words.find(part) != std::string::npos; };
+  if (has("nvalid job id") || has("in no queue"))
+    return refuse("Slurm knows no job {} ({}): `squeue --me` shows yours; get nodes by `salloc -N 2 --no-shell`", job,
+                  words);
+  if (has("unge"))
+    return fail("Slurm does not answer ({}): check that munged runs here, with the cluster's key", words);
+  return fail(
+      "Slurm does not answer ({}): check that slurmctld runs and that this machine knows it (slurm.conf, "
+      "SLURM_CONF)",
+      words);
+}
+
+std::vector<JobNode> parse_nodes(std::string_view said) {
+  std::vector<JobNode> nodes;
+  while (!said.empty()) {
+    auto line = cut(said, '\n');
+    JobNode node;
+    while (!line.empty()) {
+      auto value = cut(line, ' ');
+      const auto key = cut(value, '=');
+      if (key == "NodeName") node.name = value;
+      if (key == "NodeAddr") node.address = value;
+    }
+    if (node.name.empty()) continue;
+    if (node.address.empty()) node.address = node.name;
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+Result<void> check_enough(const std::vector<JobNode>& nodes) {
+  if (nodes.size() >= 2) return {};
+  return refuse("a job of one node is no client and server: get two nodes, by `salloc -N 2 --no-shell`");
+}
+
+std::vector<std::string> agent_command(std::uint64_t job, const std::string& node, const std::string& agent) {
+  // --overlap: beside other steps of the job. Its processors and memory are not divided: an agent is told none.
+  return {"srun",
+          fmt::format("--jobid={}", job),
+          "--nodelist=" + node,
+          "--nodes=1",
+          "--ntasks=1",
+          "--overlap",
+          "--mem=0",
+          "--cpu-bind=none",
+          "--mpi=none",
+          "--quiet",
+          "--unbuffered",
+          "--chdir=/",
+          agent,
+          "--enrol",
+          "--node",
+          node};
+}
+
+Result<Testbed> testbed_of(const std::vector<JobNode>& nodes, const std::map<std::string, NodeFacts>& facts) {
+  std::vector<NodeWays> ways;
+  for (const auto& node : nodes) ways.push_back(ways_of(facts.at(node.name)));
+  const auto first_of_all = [&](auto has) -> std::optional<std::string> {
+    for (const auto& network : ways.front().order)
+      if (std::all_of(ways.begin(), ways.end(), [&](const auto& one) { return has(one, network); })) return network;
+    return {};
+  };
+
+  Testbed testbed;
+  testbed.topology = "cluster";
+  testbed.emulated = std::any_of(facts.begin(), facts.end(), [](const auto& one) { return one.second.emulated; });
+  for (const auto& node : nodes)
+    testbed.nodes.push_back({.name = node.name,
+                             .role = node == nodes.back() ? Role::server : Role::client,
+                             .host = node.address,
+                             .port = 0,
+                             .attachments = {},
+                             .links = {}});
+  for (const auto& [provider, there] : ways.front().rdma) {
+    const auto has = [&name = provider](const NodeWays& one, const std::string& network) {
+      const auto found = one.rdma.find(name);
+      return found != one.rdma.end() && found->second.contains(network);
+    };
+    const auto network = first_of_all(has);
+    if (!network) continue;
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      const auto& [way, device] = ways[i].rdma.at(provider).at(*network);
+      testbed.nodes[i].attachments.push_back({"lan", way.netdev, way.address, device, provider});
+    }
+  }
+  if (!testbed.nodes.front().attachments.empty()) return testbed;
+  const auto network =
+      first_of_all([](const NodeWays& one, const std::string& some) { return one.all.contains(some); });
+  if (!network)
+    return refuse(
+        "nodes {} to {} have no network in common, by their addresses and prefix lengths: say which interfaces are "
+        "meant in an inventory, slurm:JOB:FILE (docs/slurm.md)",
+        nodes.front().name, nodes.back().name);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const auto& way = ways[i].all.at(*network);
+    testbed.nodes[i].attachments.push_back({"lan", way.netdev, way.address, "", ""});
+  }
+  return testbed;
+}
+
+Result<Testbed> testbed_of(const std::string& file, Testbed testbed, const std::vector<JobNode>& nodes) {
+  std::string names;
+  for (const auto& node : nodes) names += (names.empty() ? "" : ", ") + node.name;
+  bool some = false;
+  for (auto& node : testbed.nodes) {
+    const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const auto& one) { return one.name == node.name; });
+    if (found != nodes.end()) {
+      node.host = found->address;
+      node.port = 0;
+      some = true;
+    } else if (node.host.empty() || node.port == 0) {
+      return refuse(
+          "{}: host {} is no node of the job ({}), so it needs ansible_host and longhaul_port of its own agent", file,
+          node.name, names);
+    } else if (testbed.ca.empty() || testbed.cert.empty() || testbed.key.empty()) {
+      return refuse(
+          "{}: host {} is no node of the job ({}): its own agent obeys who has the site's certificate: all.vars needs "
+          "longhaul_ca, longhaul_cert and longhaul_key",
+          file, node.name, names);
+    }
+  }
+  if (!some) return refuse("{}: none of its hosts is a node of the job: {}", file, names);
+  return testbed;
+}
+
+}  // namespace longhaul::orchestrator::slurm

@@ -1,0 +1,24 @@
+// Lines of Slurm's commands, cut into parts. Private to this folder.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace longhaul::orchestrator::slurm {
+
+template <typename Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// The part before the next `separator`, which is taken off.
+inline std::string_view cut(std::string_view& text, char separator) {
+  const auto end = std::min(text.find(separator), text.size());
+  const auto part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return part;
+}
+
+}  // namespace longhaul::orchestrator::slurm
