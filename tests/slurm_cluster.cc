@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 
@@ -17,7 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr int kNodes = 4;
+int nodes() {
+  const char* asked = std::getenv("LONGHAUL_SLURM_NODES");
+  return asked == nullptr ? 4 : std::stoi(asked);
+}
 
 }  // namespace
 
@@ -46,9 +50,9 @@ SlurmCluster::SlurmCluster() {
       "SlurmdTimeout=10\nKillWait=2\nMpiDefault=none\nJobAcctGatherType=jobacct_gather/none\n"
       "AccountingStorageType=accounting_storage/none\nSlurmdParameters=config_overrides\n",
       host, free_port(), name, folder_.path().string());
-  for (int i = 1; i <= kNodes; ++i)
+  for (int i = 1; i <= nodes(); ++i)
     text += fmt::format("NodeName=n{} NodeHostname={} NodeAddr=127.0.0.1 Port={} CPUs=1\n", i, host, free_port());
-  text += "PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP\n";
+  text += fmt::format("PartitionName=main Nodes=n[1-{}] Default=YES MaxTime=INFINITE State=UP\n", nodes());
   write_file(at("slurm.conf"), text);
   ::setenv("SLURM_CONF", at("slurm.conf").c_str(), 1);
   log_ = OwnFd{::open(at("log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)};
@@ -57,9 +61,9 @@ SlurmCluster::SlurmCluster() {
              "--pid-file=" + at("munge.pid"), "--seed-file=" + at("munge.seed"), "--log-file=" + at("munge.log")});
   holds_within(5s, [&] { return fs::exists(at("munge")); });
   start_controller();
-  for (int i = 1; i <= kNodes; ++i) start_node(i);
+  for (int i = 1; i <= nodes(); ++i) start_node(i);
   const auto idle = [] {
-    return run_program({"sinfo", "-h", "-t", "idle", "-o", "%D"}).out == fmt::format("{}\n", kNodes);
+    return run_program({"sinfo", "-h", "-t", "idle", "-o", "%D"}).out == fmt::format("{}\n", nodes());
   };
   if (!holds_within(30s, idle)) throw std::runtime_error("no Slurm here:\n" + read_file(at("log")));
 }

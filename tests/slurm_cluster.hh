@@ -1,4 +1,4 @@
-// Debian's Slurm on this machine: a controller and four nodes.
+// Debian's Slurm on this machine: a controller and some nodes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace longhaul::testing {
 
-/// munged, slurmctld and a slurmd a node (n1 to n4), in a folder that goes with them. SLURM_CONF leads to it.
+/// munged, slurmctld and a slurmd a node (n1 to n4, or as many as LONGHAUL_SLURM_NODES says), in a folder that goes with them. SLURM_CONF leads to it.
 class SlurmCluster {
  public:
   /// Which program there is not; empty: none.

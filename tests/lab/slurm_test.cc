@@ -92,6 +92,42 @@ TEST_F(Slurm, WhatIsLostIsSubmittedAgainAndTheBytesAreTheSame) {
   cluster_->start_node(2);
 }
 
+// Two nodes die at the same time, with what they run. LONGHAUL_SLURM_SHARES and
+// LONGHAUL_SLURM_NODES: how many (docs/performance.md).
+TEST_F(Slurm, TwoNodesDieInTheMiddleOfManyShares) {
+  const char* asked = std::getenv("LONGHAUL_SLURM_SHARES");
+  const std::size_t shares = asked == nullptr ? 8 : std::stoul(asked);
+  std::string campaign = "name: many\nworkload: latency\nseries: [{transport: rdma, provider: rxe}]\naxes: {size: [";
+  for (std::size_t i = 0; i < shares; ++i) campaign += fmt::format("{}{}", i == 0 ? "" : ", ", 64 + i);
+  write_file(path("many.yaml"), campaign + "]}\nfixed: {delay: 1ms, op: write}\nrepeat: {min: 1, max: 1}\n");
+  const auto plain = longhaul({"run", path("many.yaml"), "--lab", "--clock", "virtual", "--out", path("one")});
+  ASSERT_EQ(plain.code, 0) << plain.err;
+
+  const auto begin = std::chrono::steady_clock::now();
+  auto process = start_longhaul(
+      {"run", path("many.yaml"), "--lab", "--slurm", "--shards", std::to_string(shares), "--out", path("many")},
+      path("many.log"));
+  const auto begun = [&] {
+    std::size_t count = 0;
+    for (std::size_t share = 1; share <= shares; ++share)
+      count += fs::exists(path(fmt::format("many/slurm/shares/{}/manifest.json", share))) ? 1 : 0;
+    return count;
+  };
+  ASSERT_TRUE(holds_within(600s, [&] { return begun() >= shares / 4 || !process.running(); }));
+  ASSERT_TRUE(process.running()) << read_file(path("many.log"));
+  for (const int node : {2, 3}) cluster_->kill_node(node);
+  const auto end = process.wait(std::chrono::minutes{35});
+  ASSERT_TRUE(end && end->ok()) << read_file(path("many.log"));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  fmt::print("{} shares, two nodes killed: {:.0f} s\n", shares, took.count());
+  EXPECT_THAT(read_file(path("many.log")), HasSubstr("warning: share "));
+  EXPECT_EQ(read_file(path("many/cells.csv")), read_file(path("one/cells.csv")));
+  const auto store = results::Store::open(path("many"), results::OpenMode::read);
+  ASSERT_TRUE(store);
+  EXPECT_EQ(store->index()->size(), shares) << "one lost, or one double";
+  for (const int node : {2, 3}) cluster_->start_node(node);
+}
+
 // With a store a share finds nothing on its node, and leaves nothing: one that is taken away goes on behind its last
 // record all the same.
 TEST_F(Slurm, WithAStoreNodesShareNothing) {
