@@ -36,7 +36,7 @@ Ledger::Ledger(const Campaign& campaign, const std::vector<CampaignCell>& cells,
       manifest_(std::move(manifest)),
       journal_(journal),
       sink_(sink),
-      schedule_(cells, campaign.repeat, manifest_.seed, std::move(precision), attempts),
+      schedule_(cells, campaign.repeat, manifest_.seed, std::move(precision), attempts, testbeds),
       testbeds_(static_cast<std::int64_t>(testbeds)),
       earlier_wall_(manifest_.wall) {}
 
@@ -95,10 +95,10 @@ Result<std::optional<PlannedRun>> Ledger::keep(const RunRecord& record, const Pl
   return account(record, planned);
 }
 
-std::optional<PlannedRun> Ledger::account(const RunRecord& record, const PlannedRun& planned) {
+std::optional<PlannedRun> Ledger::account(const RunRecord& record, const PlannedRun& planned, std::size_t testbed) {
   const auto& workload = workload_of(campaign_, cells_[planned.cell]);
   const auto value = headline(record, workload);
-  auto again = schedule_.finished(planned, record.status, value);
+  auto again = schedule_.finished(planned, record.status, value, testbed);
   ++made_;
   if (counts(record.status)) ++done_;
   const auto* metric = workload.metrics.empty() ? nullptr : &workload.metrics.front();
@@ -107,6 +107,9 @@ std::optional<PlannedRun> Ledger::account(const RunRecord& record, const Planned
     message += "; it is repeated";
   else if (schedule_.given_up(planned.cell))
     message += fmt::format("; given up after {} attempts", schedule_.limit(record.status));
+  else if (schedule_.given_up_by(planned.cell, testbed))
+    message +=
+        fmt::format("; given up on this testbed after {} attempts, others try it", schedule_.limit(record.status));
   else if (record.status == Status::refused)
     message += "; it is put off until the others are through";
   sink_.on(RunFinished{.run_id = record.run_id,

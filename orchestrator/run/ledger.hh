@@ -40,8 +40,9 @@ class Ledger {
 
   /// The record of a run on this testbed, of which nothing is known yet.
   RunRecord blank(const PlannedRun& planned, const Testbed& testbed) const;
-  /// Takes note of a run whose record is in the journal; returns the run to make in its place where it does not count.
-  std::optional<PlannedRun> account(const RunRecord& record, const PlannedRun& planned);
+  /// Takes note of a run of a testbed's, by its number, whose record is in the journal; returns the run to make in its
+  /// place where it does not count.
+  std::optional<PlannedRun> account(const RunRecord& record, const PlannedRun& planned, std::size_t testbed = 0);
   /// Keeps it there, too. An error: the journal cannot.
   Result<std::optional<PlannedRun>> keep(const RunRecord& record, const PlannedRun& planned);
 

@@ -9,13 +9,14 @@
 namespace longhaul::orchestrator {
 
 Schedule::Schedule(const std::vector<CampaignCell>& cells, RepeatRule rule, std::uint64_t seed, Precision precision,
-                   int attempts)
+                   int attempts, std::size_t takers)
     : cells_(cells),
       rule_(rule),
       seed_(seed),
       precision_(std::move(precision)),
       attempts_(attempts),
-      progress_(cells.size()) {
+      progress_(cells.size()),
+      takers_(takers) {
   for (std::size_t i = 0; i < cells_.size(); ++i) index_.emplace(cells_[i].id, i);
 }
 
@@ -34,7 +35,6 @@ void Schedule::mark(Progress& progress, int repetition, int attempt, Status stat
   if (status == Status::unsupported) progress.unsupported = true;
   if (status == Status::ok || status == Status::limited) {
     progress.done[at] = true;
-    progress.refused_in_a_row = 0;
     if (value) progress.values.push_back(*value);
   }
 }
@@ -64,9 +64,16 @@ bool Schedule::enough(std::size_t cell) const {
   return values.size() > 1 && narrow(values) && narrow({values.begin(), std::prev(values.end())});
 }
 
-bool Schedule::wants(std::size_t cell, int repetition) const {
+bool Schedule::given_up(std::size_t cell) const {
+  const auto& by = progress_[cell].given_up_by;
+  for (std::size_t taker = 0; taker < takers_.size(); ++taker)
+    if (takers_[taker].here && !by.contains(taker)) return false;
+  return !by.empty();
+}
+
+bool Schedule::wants(std::size_t cell, int repetition, std::size_t taker) const {
   const auto& progress = progress_[cell];
-  if (progress.unsupported || progress.given_up) return false;
+  if (progress.unsupported || given_up_by(cell, taker)) return false;
   const auto at = static_cast<std::size_t>(repetition);
   if (at < progress.done.size() && progress.done[at]) return false;
   return !enough(cell);
@@ -78,7 +85,7 @@ int Schedule::next_attempt(std::size_t cell, int repetition) const {
   return at < attempts.size() ? attempts[at] : 0;
 }
 
-std::vector<Block> Schedule::blocks_of(int repetition) const {
+std::vector<Block> Schedule::blocks_of(int repetition, std::size_t taker) const {
   // The order is drawn over ALL cells and then thinned, so that what is finished does not change the rest of it.
   Random random{seed_ ^ (0x6c6f6e676861756cU + 0x100000001b3U * static_cast<std::uint64_t>(repetition))};
   std::map<std::string, std::vector<std::size_t>> groups;
@@ -95,7 +102,7 @@ std::vector<Block> Schedule::blocks_of(int repetition) const {
   for (const auto& group : order) {
     Block block{.repetition = repetition, .group = group, .runs = {}};
     for (const auto cell : groups[group]) {
-      if (!wants(cell, repetition)) continue;
+      if (!wants(cell, repetition, taker)) continue;
       block.runs.push_back({.cell = cell, .repetition = repetition, .attempt = next_attempt(cell, repetition)});
     }
     if (!block.runs.empty()) blocks.push_back(std::move(block));
@@ -103,58 +110,52 @@ std::vector<Block> Schedule::blocks_of(int repetition) const {
   return blocks;
 }
 
-bool Schedule::undone(int repetition) const {
-  for (std::size_t cell = 0; cell < cells_.size(); ++cell)
-    if (wants(cell, repetition)) return true;
+bool Schedule::in_hand(int repetition) const {
+  return std::any_of(takers_.begin(), takers_.end(),
+                     [&](const Taker& one) { return one.hand && one.hand->repetition == repetition; });
+}
+
+bool Schedule::others_want(int repetition, std::size_t taker) const {
+  for (std::size_t other = 0; other < takers_.size(); ++other)
+    for (std::size_t cell = 0; cell < cells_.size(); ++cell)
+      if (other != taker && takers_[other].here && wants(cell, repetition, other)) return true;
   return false;
 }
 
-Schedule::Hand* Schedule::hand_with(int repetition) {
-  for (auto& [taker, hand] : hands_)
-    if (hand.repetition == repetition) return &hand;
-  return nullptr;
-}
-
-std::optional<Schedule::Hand> Schedule::begin_repetition() {
-  bool again = put_off_;  // ends: every round has a good run, or brings a cell nearer to being given up
+// Ends: every round has a good run, or brings a cell nearer to being given up.
+bool Schedule::begin_repetition(std::size_t taker) {
+  auto& own = takers_[taker];
   for (;;) {
-    if (repetition_ + 1 >= rule_.max) {
-      if (!std::exchange(again, false)) return std::nullopt;
-      put_off_ = false;
-      repetition_ = -1;
+    if (own.repetition + 1 >= rule_.max) {
+      if (own.looked == undone_) return false;
+      own.looked = undone_;
+      own.repetition = -1;
       continue;
     }
-    ++repetition_;
-    if (auto* other = hand_with(repetition_)) {
-      other->passed_over = true;
-      continue;
-    }
-    auto blocks = blocks_of(repetition_);
+    ++own.repetition;
+    if (in_hand(own.repetition)) continue;
+    auto blocks = blocks_of(own.repetition, taker);
     if (blocks.empty()) continue;
     std::reverse(blocks.begin(), blocks.end());
-    return Hand{.repetition = repetition_, .queue = std::move(blocks)};
+    own.hand = Hand{.repetition = own.repetition, .queue = std::move(blocks)};
+    return true;
   }
 }
 
 std::optional<Block> Schedule::next_block(std::size_t taker) {
+  auto& own = takers_[taker];
   for (;;) {
-    const auto hand = hands_.find(taker);
-    if (hand == hands_.end()) {
-      auto begun = begin_repetition();
-      if (!begun) return std::nullopt;
-      hands_.emplace(taker, std::move(*begun));
-      continue;
-    }
-    auto& queue = hand->second.queue;
+    if (!own.hand && !begin_repetition(taker)) return std::nullopt;
+    auto& queue = own.hand->queue;
     if (queue.empty()) {
-      put_off_ = put_off_ || (hand->second.passed_over && undone(hand->second.repetition));
-      hands_.erase(hand);
+      if (others_want(own.hand->repetition, taker)) ++undone_;  // they may have passed it over
+      own.hand.reset();
       continue;
     }
     auto block = std::move(queue.back());
     queue.pop_back();
     // Others have gone on meanwhile.
-    std::erase_if(block.runs, [&](const PlannedRun& run) { return !wants(run.cell, run.repetition); });
+    std::erase_if(block.runs, [&](const PlannedRun& run) { return !wants(run.cell, run.repetition, taker); });
     if (block.runs.empty()) continue;
     for (const auto& run : block.runs) progress_[run.cell].spoilt.erase(run.repetition);
     return block;
@@ -162,23 +163,38 @@ std::optional<Block> Schedule::next_block(std::size_t taker) {
 }
 
 void Schedule::leave(std::size_t taker) {
-  if (hands_.erase(taker) > 0) put_off_ = true;
+  auto& own = takers_[taker];
+  if (own.hand) ++undone_;
+  own.hand.reset();
+  own.here = false;
+}
+
+bool Schedule::taken() const {
+  return std::any_of(takers_.begin(), takers_.end(), [](const Taker& one) { return one.hand.has_value(); });
 }
 
 bool Schedule::round_over() const {
-  return std::all_of(hands_.begin(), hands_.end(), [](const auto& hand) { return hand.second.queue.empty(); });
+  return std::all_of(takers_.begin(), takers_.end(),
+                     [](const Taker& one) { return !one.hand || one.hand->queue.empty(); });
 }
 
-std::optional<PlannedRun> Schedule::finished(const PlannedRun& run, Status status, std::optional<double> value) {
+std::optional<PlannedRun> Schedule::finished(const PlannedRun& run, Status status, std::optional<double> value,
+                                             std::size_t taker) {
   auto& progress = progress_[run.cell];
   mark(progress, run.repetition, run.attempt, status, value);
-  if (status != Status::refused && status != Status::failed) return std::nullopt;
+  auto& refused_in_a_row = progress.refused_in_a_row[taker];
+  if (status != Status::refused && status != Status::failed) {
+    refused_in_a_row = 0;
+    return std::nullopt;
+  }
   const auto spoilt = ++progress.spoilt[run.repetition][status];
-  if (status == Status::refused) ++progress.refused_in_a_row;
-  progress.given_up = status == Status::refused ? progress.refused_in_a_row >= kRefusalsInARow : spoilt >= attempts_;
-  if (progress.given_up) return std::nullopt;
+  if (status == Status::refused) ++refused_in_a_row;
+  if (status == Status::refused ? refused_in_a_row >= kRefusalsInARow : spoilt >= attempts_) {
+    progress.given_up_by.insert(taker);
+    return std::nullopt;
+  }
   if (status == Status::refused && spoilt >= kRefusals) {
-    put_off_ = true;
+    ++undone_;
     return std::nullopt;
   }
   return PlannedRun{.cell = run.cell, .repetition = run.repetition, .attempt = run.attempt + 1};
@@ -188,7 +204,7 @@ std::vector<PlannedRun> Schedule::remaining_runs() const {
   std::vector<PlannedRun> runs;
   for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
     const auto& progress = progress_[cell];
-    if (progress.unsupported || progress.given_up || enough(cell)) continue;
+    if (progress.unsupported || given_up(cell) || enough(cell)) continue;
     const auto done = static_cast<int>(std::count(progress.done.begin(), progress.done.end(), true));
     for (int i = 0; i < std::max(1, rule_.min - done); ++i)
       runs.push_back({.cell = cell, .repetition = done + i, .attempt = 0});

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -43,7 +44,7 @@ using Precision = std::function<std::optional<double>(const std::vector<double>&
 ///
 /// Several testbeds may take runs, each for itself, in whole repetitions: a cell and its rivals stay together, and
 /// every impairment is spread over the testbeds alike, so that a testbed which is slower cannot look like a delay that
-/// is.
+/// is. A cell that one of them gives up is the others' to make; it is given up when all have.
 class Schedule {
  public:
   static constexpr int kAttempts = 3;
@@ -51,7 +52,7 @@ class Schedule {
   static constexpr int kRefusalsInARow = 24;
 
   Schedule(const std::vector<CampaignCell>& cells, RepeatRule rule, std::uint64_t seed, Precision precision,
-           int attempts = kAttempts);
+           int attempts = kAttempts, std::size_t takers = 1);
 
   /// A run of an earlier session. Attempts that did not count then are not held against the cell now.
   void resume(std::string_view cell_id, int repetition, int attempt, Status status, std::optional<double> value);
@@ -65,13 +66,14 @@ class Schedule {
   void leave(std::size_t taker);
 
   /// Somebody has taken a repetition and may have to leave it to others.
-  bool taken() const { return !hands_.empty(); }
+  bool taken() const;
 
   /// No block is left of what was begun: what comes next depends on what the runs so far have given.
   bool round_over() const;
 
   /// Takes the outcome of a run; returns the run to add to the end of the block when it is to be repeated.
-  std::optional<PlannedRun> finished(const PlannedRun& run, Status status, std::optional<double> value);
+  std::optional<PlannedRun> finished(const PlannedRun& run, Status status, std::optional<double> value,
+                                     std::size_t taker = 0);
 
   /// A cell is given up after so many failed runs in a block, or refused ones in a row.
   int limit(Status status) const { return status == Status::refused ? kRefusalsInARow : attempts_; }
@@ -84,7 +86,9 @@ class Schedule {
 
   /// The number of the next attempt at a repetition.
   int next_attempt(std::size_t cell, int repetition) const;
-  bool given_up(std::size_t cell) const { return progress_[cell].given_up; }
+  /// By all takers that are left, or by this one.
+  bool given_up(std::size_t cell) const;
+  bool given_up_by(std::size_t cell, std::size_t taker) const { return progress_[cell].given_up_by.contains(taker); }
   bool unsupported(std::size_t cell) const { return progress_[cell].unsupported; }
   int runs_done(std::size_t cell) const { return static_cast<int>(progress_[cell].values.size()); }
 
@@ -94,24 +98,29 @@ class Schedule {
     std::vector<int> next_attempt;                ///< by repetition
     std::vector<double> values;                   ///< headline metric of the runs that count
     std::map<int, std::map<Status, int>> spoilt;  ///< by repetition: refused and failed runs of the block under way
-    int refused_in_a_row = 0;                     ///< in this session
+    std::map<std::size_t, int> refused_in_a_row;  ///< by taker, in this session
+    std::set<std::size_t> given_up_by;            ///< takers
     bool unsupported = false;
-    bool given_up = false;
   };
   /// What a taker has in hand: a repetition, less the blocks that were handed out.
   struct Hand {
     int repetition = 0;
     std::vector<Block> queue;  ///< next one last
-    bool passed_over = false;  ///< by another taker, who would take what is left undone of it
   };
-  bool wants(std::size_t cell, int repetition) const;
-  bool undone(int repetition) const;
-  Hand* hand_with(int repetition);
-  std::optional<Hand> begin_repetition();
+  struct Taker {
+    bool here = true;
+    int repetition = -1;      ///< that it looked at last
+    std::int64_t looked = 0;  ///< undone_ when it began to look at all of them again
+    std::optional<Hand> hand;
+  };
+  bool wants(std::size_t cell, int repetition, std::size_t taker) const;
+  bool in_hand(int repetition) const;
+  bool others_want(int repetition, std::size_t taker) const;
+  bool begin_repetition(std::size_t taker);
   bool enough(std::size_t cell) const;
   void grow(Progress& progress, int repetition) const;
   void mark(Progress& progress, int repetition, int attempt, Status status, std::optional<double> value) const;
-  std::vector<Block> blocks_of(int repetition) const;
+  std::vector<Block> blocks_of(int repetition, std::size_t taker) const;
 
   const std::vector<CampaignCell>& cells_;
   RepeatRule rule_;
@@ -120,9 +129,8 @@ class Schedule {
   int attempts_;
   std::unordered_map<std::string, std::size_t> index_;  ///< cell id -> cell
   std::vector<Progress> progress_;
-  int repetition_ = -1;                ///< last begun
-  bool put_off_ = false;               ///< since repetition 0 was last begun, something was left undone
-  std::map<std::size_t, Hand> hands_;  ///< by taker
+  std::vector<Taker> takers_;
+  std::int64_t undone_ = 0;  ///< how often something was left behind that somebody may make
 };
 
 }  // namespace longhaul::orchestrator

@@ -195,7 +195,7 @@ Awaitable<Result<void>> TestbedDriver::run_block(Block block) {
     const auto keep = [this, &record] { return ledger_.journal().add_run(record); };
     auto kept = co_await write_by(options_.writer, keep);
     if (!kept) co_return kept;
-    if (const auto again = ledger_.account(record, planned)) queue.push_back(*again);
+    if (const auto again = ledger_.account(record, planned, taker_)) queue.push_back(*again);
   }
   co_return Result<void>{};
 }

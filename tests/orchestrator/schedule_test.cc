@@ -192,7 +192,7 @@ TEST(Schedule, RepeatsUntilPreciseOrTheCap) {
 // Takers that get on at different speeds: each makes so many blocks when it is its turn.
 TEST(Schedule, SeveralTakersShareRepetitionsAndMakeNoRunTwice) {
   const auto cells = some_cells();
-  Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 7, never_precise()};
+  Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 7, never_precise(), Schedule::kAttempts, 3};
   std::map<std::pair<std::size_t, int>, int> made;
   std::map<int, std::set<std::size_t>> takers;
   std::vector<bool> idle(3, false);
@@ -217,7 +217,7 @@ TEST(Schedule, SeveralTakersShareRepetitionsAndMakeNoRunTwice) {
 
 TEST(Schedule, WhatATakerLeavesUndoneIsForTheOthers) {
   const auto cells = some_cells();
-  Schedule schedule{cells, {.min = 2, .max = 2, .precision = {}}, 7, never_precise()};
+  Schedule schedule{cells, {.min = 2, .max = 2, .precision = {}}, 7, never_precise(), Schedule::kAttempts, 2};
   const auto all = [&](std::size_t taker) {
     int runs = 0;
     while (const auto block = schedule.next_block(taker))
@@ -240,7 +240,7 @@ TEST(Schedule, WhatATakerLeavesUndoneIsForTheOthers) {
 
 TEST(Schedule, WhatWasPutOffWhileAnotherLookedIsMadeInTheEnd) {
   const auto cells = some_cells();
-  Schedule schedule{cells, {.min = 1, .max = 1, .precision = {}}, 7, never_precise()};
+  Schedule schedule{cells, {.min = 1, .max = 1, .precision = {}}, 7, never_precise(), Schedule::kAttempts, 2};
   std::set<std::size_t> made;
   bool spoilt = true;  // the very first run, until it is put off
   for (auto block = schedule.next_block(0); block; block = schedule.next_block(0)) {
@@ -263,7 +263,7 @@ TEST(Schedule, WhatWasPutOffWhileAnotherLookedIsMadeInTheEnd) {
 TEST(Schedule, TakersStopWhenTheRunsOfAllAreEnough) {
   const auto cells = some_cells();
   const auto precise = [](const std::vector<double>&) { return 0.01; };
-  Schedule schedule{cells, {.min = 3, .max = 30, .precision = 0.05}, 7, precise};
+  Schedule schedule{cells, {.min = 3, .max = 30, .precision = 0.05}, 7, precise, Schedule::kAttempts, 4};
   int runs = 0;
   std::vector<bool> idle(4, false);
   while (std::find(idle.begin(), idle.end(), false) != idle.end())
@@ -275,6 +275,52 @@ TEST(Schedule, TakersStopWhenTheRunsOfAllAreEnough) {
       runs += static_cast<int>(block->runs.size());
     }
   EXPECT_EQ(runs, static_cast<int>(cells.size()) * 3);
+}
+
+// A testbed whose router is broken spoils no cell of the others.
+TEST(Schedule, WhatOneTakerGivesUpTheOthersMake) {
+  const auto cells = some_cells();
+  for (const auto bad : {Status::failed, Status::refused}) {
+    Schedule schedule{cells, {.min = 6, .max = 6, .precision = {}}, 7, never_precise(), Schedule::kAttempts, 3};
+    const auto turn = [&](std::size_t taker, auto status) {
+      auto block = schedule.next_block(taker);
+      if (!block) return false;
+      for (std::size_t i = 0; i < block->runs.size(); ++i) {
+        const auto run = block->runs[i];
+        if (const auto again = schedule.finished(run, status, 1.0, taker)) block->runs.push_back(*again);
+      }
+      return true;
+    };
+    int idle = 0;
+    for (int turns = 0; idle < 3; ++turns) {
+      ASSERT_LT(turns, 10'000) << "it ends";
+      idle = 0;
+      for (std::size_t taker = 0; taker < 3; ++taker)
+        if (!turn(taker, taker == 1 ? bad : Status::ok)) ++idle;
+    }
+    EXPECT_EQ(schedule.remaining(), 0);
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+      EXPECT_EQ(schedule.runs_done(cell), 6);
+      EXPECT_FALSE(schedule.given_up(cell));
+    }
+    EXPECT_TRUE(schedule.given_up_by(0, 1));
+  }
+}
+
+TEST(Schedule, ACellIsGivenUpWhenAllTakersThatAreLeftHave) {
+  const auto cells = some_cells();
+  Schedule schedule{cells, {.min = 1, .max = 1, .precision = {}}, 7, never_precise(), Schedule::kAttempts, 3};
+  schedule.leave(2);
+  for (const std::size_t taker : {0, 1}) {
+    EXPECT_FALSE(schedule.given_up(0));
+    while (auto block = schedule.next_block(taker))
+      for (std::size_t i = 0; i < block->runs.size(); ++i)
+        if (const auto again = schedule.finished(block->runs[i], Status::failed, {}, taker))
+          block->runs.push_back(*again);
+  }
+  EXPECT_TRUE(schedule.given_up(0));
+  EXPECT_EQ(schedule.remaining(), 0);
+  EXPECT_FALSE(schedule.next_block(0));
 }
 
 TEST(Schedule, AGoodRunEndsARowOfRefusedOnes) {

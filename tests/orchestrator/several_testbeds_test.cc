@@ -64,6 +64,20 @@ TEST_F(SeveralTestbeds, EventsSayOnWhich) {
   EXPECT_THAT(runs, ::testing::UnorderedElementsAre(std::pair{"east.yml", 4}, std::pair{"west.yml", 4}));
 }
 
+// A router that refuses everything costs its testbed its cells, and the others nothing.
+TEST_F(SeveralTestbeds, WhatOneCannotImpairTheOthersMake) {
+  other_.refuses_to_apply = true;
+  const auto outcome = session();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  expect_complete();
+  for (const auto& run : journal_.runs)
+    EXPECT_EQ(run.facts.contains("client"), run.status == Status::ok) << run.run_id;
+  const auto finished = sink_.of<RunFinished>();
+  EXPECT_TRUE(std::any_of(finished.begin(), finished.end(), [](const auto& run) {
+    return run.message.find("given up on this testbed after 3 attempts, others try it") != std::string::npos;
+  }));
+}
+
 TEST_F(SeveralTestbeds, WhatALostOneHasNotMadeTheOthersMake) {
   other_.behave = [&](const std::string&) {
     const bool kill = other_.started.size() == 2;
