@@ -269,6 +269,7 @@ Result<void> check_crossings(const LabPlan& plan, const std::vector<Crossing>& c
 Result<Booted> boot(const UpOptions& asked) {
   if (asked.clients < 1 || asked.clients > kMaxClients)
     return refuse("{} clients: expected 1 to {}", asked.clients, kMaxClients);
+  if (auto valid = check_prefix(asked.prefix); !valid) return tl::unexpected(valid.error());
   if (asked.mtu < 576 || asked.mtu > 9000) return refuse("MTU {}: expected 576 to 9000", asked.mtu);
   if (asked.topology == Topology::systems && asked.kernel != KernelChoice{})
     return refuse("--kernel {}: whole Debian systems boot this machine's release; leave one of both out",
@@ -280,6 +281,7 @@ Result<Booted> boot(const UpOptions& asked) {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   PlanOptions wanted{.topology = choose_topology(options.topology, cores, options.clients + 2),
                      .clients = options.clients,
+                     .prefix = options.prefix,
                      .mtu = options.mtu,
                      .cores = cores};
 

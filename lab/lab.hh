@@ -21,6 +21,7 @@ struct UpOptions {
   std::string name = "default";  ///< several labs live side by side; letters, digits, '-', '_'
   Topology topology = Topology::automatic;
   unsigned clients = 1;  ///< client, client2, client3 ...
+  std::string prefix;    ///< of all nodes' names: two labs that share a campaign have different ones
   unsigned mtu = 1500;   ///< of the measured interfaces
   KernelChoice kernel;   ///< whole systems have this machine's
   /// Programs put into the guests' /usr/bin: longhaul-agent, longhaul-bench and degen are looked for here; one that is

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <stdexcept>
 
 #include "lab/plan/guest.hh"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr const char* kProviders[] = {"rxe", "siw"};
 constexpr std::uint16_t kFirstAgentPort = 41001;
+constexpr std::size_t kLongestPrefix = 32;
 constexpr const char* kGuestAddress = "10.0.2.15";
 constexpr const char* kCompactRouterAddress = "10.0.2.16";
 
@@ -210,11 +212,20 @@ Topology choose_topology(Topology asked, unsigned cores, unsigned nodes) {
   return cores >= nodes ? Topology::full : Topology::compact;
 }
 
-std::vector<std::string> node_names(unsigned clients) {
+std::vector<std::string> node_names(unsigned clients, const std::string& prefix) {
   std::vector<std::string> names;
-  for (unsigned number = 0; number < clients; ++number) names.push_back(client_name(number));
-  names.insert(names.end(), {"server", "router"});
+  for (unsigned number = 0; number < clients; ++number) names.push_back(prefix + client_name(number));
+  names.insert(names.end(), {prefix + "server", prefix + "router"});
   return names;
+}
+
+Result<void> check_prefix(std::string_view prefix) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
+  if (prefix.empty() || (prefix.size() <= kLongestPrefix && std::isalnum(static_cast<unsigned char>(prefix[0])) != 0 &&
+                         std::ranges::all_of(prefix, fits)))
+    return {};
+  return refuse("prefix '{}': expected at most {} letters, digits, '-' or '_', a letter or a digit first", prefix,
+                kLongestPrefix);
 }
 
 unsigned ports_needed(Topology topology, unsigned clients) {
@@ -237,7 +248,7 @@ LabPlan make_plan(const PlanOptions& options) {
     throw std::logic_error("make_plan wants a topology and its ports");
   LabPlan plan;
   plan.topology = options.topology;
-  for (const std::string& name : node_names(options.clients)) {
+  for (const std::string& name : node_names(options.clients, options.prefix)) {
     const auto number = static_cast<unsigned>(plan.nodes.size());
     PlannedNode node;
     node.name = name;
@@ -245,19 +256,19 @@ LabPlan make_plan(const PlanOptions& options) {
     node.host_port = options.host_ports[number];
     // One variable of the inventory says both where the agent listens and where it is found.
     if (options.topology == Topology::systems) node.guest_port = node.host_port;
-    if (name == "server") {
-      node.role = Role::server;
-      node.ends = make_ends('b', 0, 20, 0, 201);
-    } else if (name == "router") {
-      node.role = Role::router;
-    } else {
+    if (number < options.clients) {
       node.role = Role::client;
       node.ends = make_ends('a', 2 * number, 10, number, 101 + 2 * number);
+    } else if (number == options.clients) {
+      node.role = Role::server;
+      node.ends = make_ends('b', 0, 20, 0, 201);
+    } else {
+      node.role = Role::router;
     }
     plan.nodes.push_back(std::move(node));
   }
-  add_lan(plan.nodes.front(), *std::ranges::find(plan.nodes, Role::server, &PlannedNode::role));
-  const PlannedNode& server = *plan.find("server");
+  PlannedNode& server = plan.nodes[options.clients];
+  add_lan(plan.nodes.front(), server);
   for (const PlannedNode& node : plan.nodes)
     if (node.role == Role::client)
       for (std::size_t kind = 0; kind < node.ends.size(); ++kind)

@@ -20,6 +20,7 @@ Topology choose_topology(Topology asked, unsigned cores, unsigned nodes);
 struct PlanOptions {
   Topology topology = Topology::compact;  ///< not automatic
   unsigned clients = 1;
+  std::string prefix;  ///< of the nodes' names
   unsigned mtu = 1500;
   unsigned cores = 2;
   std::string directory;                  ///< of the lab: logs and sockets go there
@@ -29,9 +30,12 @@ struct PlanOptions {
   bool sealed = false;                    ///< compact, and nothing of it is reached from outside (lab/sealed.hh)
 };
 
-/// The nodes that a lab with so many clients has: "client", "client2" ..., "server", "router". An agent reads its
-/// certificate from /etc/longhaul/agent-<node>.pem and .key, the CA from /etc/longhaul/ca.pem.
-std::vector<std::string> node_names(unsigned clients);
+/// The nodes that a lab with so many clients has: "client", "client2" ..., "server", "router", each after the prefix.
+/// An agent reads its certificate from /etc/longhaul/agent-<node>.pem and .key, the CA from /etc/longhaul/ca.pem.
+std::vector<std::string> node_names(unsigned clients, const std::string& prefix = {});
+
+/// Refuses what would make names that nodes cannot have.
+Result<void> check_prefix(std::string_view prefix);
 
 /// The kernel command line of every guest.
 const char* kernel_arguments();

@@ -18,6 +18,7 @@ struct LabOptions {
   std::string topology = "automatic";
   bool systems = false;
   unsigned nodes = 3;
+  std::string prefix;
   unsigned mtu = 1500;
   lab::KernelChoice kernel;
   std::string node;
@@ -34,6 +35,7 @@ int up(const LabOptions& options) {
   asked.kernel = options.kernel;
   asked.topology = *topology;
   asked.clients = options.nodes - 2;
+  asked.prefix = options.prefix;
   asked.mtu = options.mtu;
   asked.cancelled = [] { return interrupted(); };
   if (::isatty(STDERR_FILENO) != 0) asked.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
@@ -139,13 +141,16 @@ void add_lab(CLI::App& app, int& exit_code) {
   one->add_option("--nodes", options->nodes, "a router, a server, and the rest clients")
       ->check(CLI::Range(3, 10))
       ->capture_default_str();
+  one->add_option("--prefix", options->prefix,
+                  "of the nodes' names, such as west-: labs that share a campaign have different ones");
   one->add_option("--mtu", options->mtu, "of the measured interfaces")
       ->check(CLI::Range(576, 9000))
       ->capture_default_str();
   add_kernel_options(*one, options->kernel);
   common(one);
   one->footer(
-      "Examples:\n  longhaul lab up --topology full\n  longhaul run campaigns/quick.yaml --inventory INVENTORY --out "
+      "Examples:\n  longhaul lab up --topology full\n  longhaul lab up --name west --prefix west-\n  longhaul run "
+      "campaigns/quick.yaml --inventory INVENTORY --out "
       "out/quick\n  longhaul lab up --kernel 6.12\n  longhaul lab up --systems --name cluster && ansible-playbook -i "
       "INVENTORY longhaul.testbed.site");
   one->callback([options, &exit_code] { exit_code = up(*options); });

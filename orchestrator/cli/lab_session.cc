@@ -32,7 +32,7 @@ struct Secrets {
   std::string ca, cert, key;            ///< the controller's, PEM
 };
 
-Result<Secrets> make_secrets(unsigned clients) {
+Result<Secrets> make_secrets(const std::vector<std::string>& nodes) {
   const ScratchFolder scratch{"longhaul-pki"};  // while certificates are made, no longer
   const auto folder = scratch.path() / "pki";
   const agents::Validity validity{.lifetime = kLifetime};
@@ -51,7 +51,7 @@ Result<Secrets> make_secrets(unsigned clients) {
     *text = std::move(*bytes);
   }
   secrets.files.push_back({.path = "/etc/longhaul/ca.pem", .bytes = secrets.ca, .mode = 0644});
-  for (const auto& node : lab::node_names(clients)) {
+  for (const auto& node : nodes) {
     auto agent = issue(agents::PeerRole::agent, node);
     if (!agent) return tl::unexpected(agent.error());
     auto cert = read_file(agent->cert.string());
@@ -75,7 +75,8 @@ Result<lab::Lab> start_lab(lab::UpOptions options) {
     options.key = "pki/controller-longhaul.key";
     return lab::up(options);
   }
-  auto secrets = make_secrets(options.clients);
+  if (auto valid = lab::check_prefix(options.prefix); !valid) return tl::unexpected(valid.error());
+  auto secrets = make_secrets(lab::node_names(options.clients, options.prefix));
   if (!secrets) return tl::unexpected(secrets.error());
   const fs::path folder = fs::path{lab::lab_directory(options.name)} / "pki";
   options.ca = (folder / "ca.pem").string();

@@ -79,8 +79,12 @@ Child start_longhaul(const std::vector<std::string>& arguments, const std::files
   return Child{{.arguments = all, .descriptors = {{in.get(), 0}, {out.get(), 1}, {out.get(), 2}}}};
 }
 
-BootedLab::BootedLab(const std::string& topology) : name_(fmt::format("test-{}-{}", topology, ::getpid())) {
-  const auto up = longhaul({"lab", "up", "--name", name_, "--topology", topology, "--json"});
+BootedLab::BootedLab(const std::string& topology, const std::vector<std::string>& more) {
+  static int number = 0;
+  name_ = fmt::format("test-{}-{}-{}", topology, ::getpid(), ++number);
+  std::vector<std::string> command{"lab", "up", "--name", name_, "--topology", topology, "--json"};
+  command.insert(command.end(), more.begin(), more.end());
+  const auto up = longhaul(command);
   if (up.code != 0) throw std::runtime_error("lab up failed: " + up.out + up.err);
   inventory_ = boost::json::value_to<std::string>(boost::json::parse(up.out).at("inventory"));
 }

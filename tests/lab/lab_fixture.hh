@@ -34,7 +34,8 @@ Child start_longhaul(const std::vector<std::string>& arguments, const std::files
 /// `longhaul lab up` at construction, `lab down` at destruction. Throws std::runtime_error when it does not come up.
 class BootedLab {
  public:
-  explicit BootedLab(const std::string& topology);
+  /// `more`: further options of `lab up`.
+  explicit BootedLab(const std::string& topology, const std::vector<std::string>& more = {});
   ~BootedLab();
   BootedLab(const BootedLab&) = delete;
   BootedLab& operator=(const BootedLab&) = delete;

@@ -15,9 +15,10 @@ inline bool parses(const std::string& script) {
   return ::pclose(shell) == 0;
 }
 
-inline LabPlan plan_of(Topology topology, unsigned clients = 1) {
+inline LabPlan plan_of(Topology topology, unsigned clients = 1, const std::string& prefix = {}) {
   PlanOptions options{.topology = topology,
                       .clients = clients,
+                      .prefix = prefix,
                       .directory = "/run/l",
                       .disk = topology == Topology::systems ? "/cache/disk.ext4" : "",
                       .programs = {"longhaul-agent", "longhaul-bench", "degen"}};

@@ -72,6 +72,23 @@ TEST(LabPlan, ACableGoesStraightFromTheFirstClientToTheServer) {
               Contains("stream,id=d1,server=off,addr.type=unix,addr.path=/run/l/lan-siw.sock"));
 }
 
+// So that records, certificates and the inventory of two labs tell them apart.
+TEST(LabPlan, NamesOfNodesMayHaveAPrefix) {
+  EXPECT_THAT(node_names(2, "west-"), ElementsAre("west-client", "west-client2", "west-server", "west-router"));
+  for (const auto topology : {Topology::compact, Topology::full}) {
+    const auto plan = plan_of(topology, 2, "west-");
+    ASSERT_NE(plan.find("west-client2"), nullptr);
+    EXPECT_EQ(plan.find("west-client2")->role, Role::client);
+    EXPECT_EQ(plan.find("west-server")->role, Role::server);
+    EXPECT_EQ(plan.find("west-router")->role, Role::router);
+    EXPECT_EQ(plan.find("server"), nullptr);
+    EXPECT_EQ(plan.find("west-server")->ends[0].address, "10.20.0.1") << "addresses stay";
+  }
+  for (const auto* good : {"", "a", "west-", "9_"}) EXPECT_TRUE(check_prefix(good)) << good;
+  for (const auto* bad : {"-", "_a", "a b", "a/", "a.", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
+    EXPECT_FALSE(check_prefix(bad)) << bad;
+}
+
 TEST(LabPlan, EveryClientMeetsTheServerOnBothKinds) {
   const LabPlan plan = plan_of(Topology::compact, 2);
   ASSERT_EQ(plan.links.size(), 4U);
