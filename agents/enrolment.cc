@@ -9,7 +9,6 @@
 #include "agents/protocol/enrolment.hh"
 #include "common/error.hh"
 #include "common/line_reader.hh"
-#include "common/version.hh"
 #include "observe/facts.hh"
 
 namespace longhaul::agents {
@@ -26,9 +25,7 @@ void say(EnrolmentEnds ends, const Word& word) {
 
 Result<MemoryCredentials> enrol(EnrolmentEnds ends, const std::string& node) {
   const auto pair = make_key_pair();
-  say(ends,
-      EnrolmentRequest{
-          .version = version_text(), .node = node, .public_key = pair.public_key, .facts = observe::node_facts()});
+  say(ends, EnrolmentRequest{.node = node, .public_key = pair.public_key, .facts = observe::node_facts()});
   LineReader lines{ends.in, kLongestEnrolment};
   const auto line = lines.next(kPatience);
   if (!line) return fail("--enrol: whoever started this agent {}", line.error().message);

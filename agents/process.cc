@@ -30,17 +30,6 @@ constexpr int kEventFd = 3;
 /// When the process has ended, all its output is in the pipes; only a grandchild that holds them open makes us wait.
 constexpr std::chrono::milliseconds kDrain{500};
 
-struct Pipe {
-  OwnFd read_end;
-  OwnFd write_end;
-};
-
-Pipe make_pipe() {
-  int ends[2];
-  check(::pipe2(ends, O_CLOEXEC), "creating a pipe");
-  return {OwnFd{ends[0]}, OwnFd{ends[1]}};
-}
-
 // A socket, because writing to a process that is gone must not send a signal.
 Pipe make_input() {
   int ends[2];

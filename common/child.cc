@@ -124,10 +124,7 @@ Child::Child(const ChildOptions& options) {
   const auto argv = pointers(arguments);
   const auto envp = pointers(environment);
 
-  int ends[2];
-  check(::pipe2(ends, O_CLOEXEC), "creating a pipe");
-  OwnFd read_end{ends[0]};
-  OwnFd write_end{ends[1]};
+  auto [read_end, write_end] = make_pipe();
   const pid_t parent = ::getpid();
   pid_ = check(::fork(), "forking for " + arguments.at(0));
   if (pid_ == 0) become(options, argv.data(), envp.data(), parent, write_end.get());
@@ -231,10 +228,7 @@ std::string read_all(int fd) {
 }  // namespace
 
 CommandOutput run_command(const std::vector<std::string>& arguments, std::string* errors) {
-  int ends[2];
-  check(::pipe2(ends, O_CLOEXEC), "creating a pipe");
-  OwnFd read_end{ends[0]};
-  OwnFd write_end{ends[1]};
+  auto [read_end, write_end] = make_pipe();
   std::vector<std::pair<int, int>> descriptors{{write_end.get(), STDOUT_FILENO}};
   // A file, which is never full: nobody reads it while the command runs.
   OwnFd complaints;

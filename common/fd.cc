@@ -1,5 +1,6 @@
 #include "common/fd.hh"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,6 +28,12 @@ void OwnFd::reset() noexcept {
     log::warn("closing descriptor {}: {}", fd_, errno_text(errno));
   }
   fd_ = -1;
+}
+
+Pipe make_pipe(int flags) {
+  int ends[2];
+  check(::pipe2(ends, O_CLOEXEC | flags), "making a pipe");
+  return {OwnFd{ends[0]}, OwnFd{ends[1]}};
 }
 
 void write_all(int fd, std::string_view bytes, const char* attempted) {

@@ -25,6 +25,14 @@ class OwnFd {
   int fd_ = -1;
 };
 
+struct Pipe {
+  OwnFd read_end;
+  OwnFd write_end;
+};
+
+/// Closed on exec; `flags`: further ones of pipe2(2). Throws std::system_error.
+Pipe make_pipe(int flags = 0);
+
 /// Writes all of it. Throws std::system_error with what was attempted.
 void write_all(int fd, std::string_view bytes, const char* attempted);
 

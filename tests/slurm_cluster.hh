@@ -15,7 +15,8 @@
 
 namespace longhaul::testing {
 
-/// munged, slurmctld and a slurmd a node (n1 to n4, or as many as LONGHAUL_SLURM_NODES says), in a folder that goes with them. SLURM_CONF leads to it.
+/// munged, slurmctld and a slurmd a node (n1 to n4, or as many as LONGHAUL_SLURM_NODES says), in a folder that goes
+/// with them. SLURM_CONF leads to it.
 class SlurmCluster {
  public:
   /// Which program there is not; empty: none.

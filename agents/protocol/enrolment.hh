@@ -15,12 +15,11 @@ namespace longhaul::agents {
 
 /// The agent's first word: who it is, where it runs, and the key that it has made.
 struct EnrolmentRequest {
-  std::string version;     ///< of its program
   std::string node;        ///< the name that its certificate is to have
   std::string public_key;  ///< PEM, SubjectPublicKeyInfo (RFC 5280), ECDSA P-256
   NodeFacts facts;
 };
-BOOST_DESCRIBE_STRUCT(EnrolmentRequest, (), (version, node, public_key, facts))
+BOOST_DESCRIBE_STRUCT(EnrolmentRequest, (), (node, public_key, facts))
 
 /// The answer.
 struct EnrolmentGrant {

@@ -28,10 +28,8 @@ Watch watch(int beats, std::chrono::milliseconds silence) {
 }
 
 Guard::Guard(std::vector<std::string> command, const RunDirectory& directory, const std::vector<OwnFd>& claims) {
-  int ends[2];
-  check(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), "create a pipe");
-  const OwnFd read_end{ends[0]};
-  beats_ = OwnFd{ends[1]};
+  auto [read_end, write_end] = make_pipe(O_NONBLOCK);
+  beats_ = std::move(write_end);
   const OwnFd self{static_cast<int>(check(::syscall(SYS_pidfd_open, ::getpid(), 0U), "open a pidfd of this process"))};
   ChildOptions options{.arguments = std::move(command), .die_with_parent = false, .new_process_group = true};
   options.descriptors = {

@@ -1,6 +1,5 @@
 #include "orchestrator/cli/job_agents.hh"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include "agents/identity/pki.hh"
 #include "agents/protocol/enrolment.hh"
 #include "common/child.hh"
-#include "common/error.hh"
 #include "common/line_reader.hh"
 #include "common/memory_file.hh"
 #include "common/printable.hh"
@@ -34,16 +32,6 @@ constexpr int kLooks = 10;
 constexpr std::chrono::milliseconds kBetweenLooks{300};
 // Longer than a job; nobody has the authority's key when the agents are there.
 constexpr auto kJobLifetime = std::chrono::hours{24 * 30};
-
-struct Pipe {
-  OwnFd read, write;
-  Pipe() {
-    int ends[2];
-    check(::pipe2(ends, O_CLOEXEC), "making a pipe");
-    read = OwnFd{ends[0]};
-    write = OwnFd{ends[1]};
-  }
-};
 
 std::string last_words(const OwnFd& file) {
   auto text = file_content(file.get());
@@ -72,14 +60,15 @@ std::string word_of_the_end(std::uint64_t job) {
 
 struct JobAgents::Started {
   Started(const slurm::Allocation& job, const std::string& name, const std::string& agent) : node(name) {
-    Pipe in, out;
+    auto in = make_pipe(), out = make_pipe();
     said = memory_file("srun");
-    srun = Child{
-        {.arguments = slurm::agent_command(job.job, node, agent),
-         .descriptors = {{in.read.get(), STDIN_FILENO}, {out.write.get(), STDOUT_FILENO}, {said.get(), STDERR_FILENO}},
-         .new_process_group = true}};
-    input = std::move(in.write);
-    output = std::move(out.read);
+    srun = Child{{.arguments = slurm::agent_command(job.job, node, agent),
+                  .descriptors = {{in.read_end.get(), STDIN_FILENO},
+                                  {out.write_end.get(), STDOUT_FILENO},
+                                  {said.get(), STDERR_FILENO}},
+                  .new_process_group = true}};
+    input = std::move(in.write_end);
+    output = std::move(out.read_end);
     lines = LineReader{output.get(), agents::kLongestEnrolment};
   }
 
@@ -95,8 +84,10 @@ struct JobAgents::Started {
       if (interrupted()) return tl::unexpected(Error{"interrupted", ExitCode::interrupted});
       const auto line = lines.next(kLineGlance);
       if (!line) return error(srun_ended());
-      if (!*line && Clock::now() > deadline) return error(fmt::format("said nothing for {} s", kPatience.count()));
-      if (!*line || !agents::is_enrolment(**line)) continue;
+      if (!*line || !agents::is_enrolment(**line)) {
+        if (Clock::now() > deadline) return error(fmt::format("was not there within {} s", kPatience.count()));
+        continue;
+      }
       auto word = parse(**line);
       if (!word)
         return error(fmt::format("said what this longhaul ({}) does not understand: {}", version_text(),

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 
 #include "agents/protocol/enrolment.hh"
-#include "common/error.hh"
 #include "common/line_reader.hh"
 #include "tests/agents/program.hh"
 
@@ -14,26 +13,17 @@ namespace {
 using namespace testing_support;
 using ::testing::HasSubstr;
 
-struct Pipe {
-  OwnFd read, write;
-  Pipe() {
-    int ends[2];
-    check(::pipe2(ends, O_CLOEXEC), "making a pipe");
-    read = OwnFd{ends[0]};
-    write = OwnFd{ends[1]};
-  }
-};
-
 class Enrolment : public Program {
  protected:
   void begin(const std::vector<std::string>& more = {}) {
-    Pipe in, out;
+    auto in = make_pipe(), out = make_pipe();
     std::vector<std::string> command{kProgram, "--enrol", "--node", "n1", "--bench", options_.bench};
     command.insert(command.end(), more.begin(), more.end());
     const OwnFd log{::open(log_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
-    child_ = Child{{.arguments = command, .descriptors = {{in.read.get(), 0}, {out.write.get(), 1}, {log.get(), 2}}}};
-    input_ = std::move(in.write);
-    output_ = std::move(out.read);
+    child_ = Child{
+        {.arguments = command, .descriptors = {{in.read_end.get(), 0}, {out.write_end.get(), 1}, {log.get(), 2}}}};
+    input_ = std::move(in.write_end);
+    output_ = std::move(out.read_end);
     lines_ = LineReader{output_.get()};
   }
   std::string hear() {
@@ -140,7 +130,7 @@ TEST_F(Enrolment, WordsAreCheckedBeforeTheyAreUsed) {
   const auto pair = make_key_pair();
   EXPECT_TRUE(is_enrolment("{}"));
   EXPECT_FALSE(is_enrolment("Welcome to this cluster"));
-  const EnrolmentRequest good{.version = "v", .node = "n1", .public_key = pair.public_key, .facts = {}};
+  const EnrolmentRequest good{.node = "n1", .public_key = pair.public_key, .facts = {}};
   EXPECT_TRUE(enrolment_request_from_json(to_json(good)));
   const auto error = [](EnrolmentRequest request) {
     return enrolment_request_from_json(to_json(request)).error().message;

@@ -1,7 +1,6 @@
 // Lines that come through a pipe, and files in memory.
 #include "common/line_reader.hh"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,41 +17,34 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-struct Pipe {
-  OwnFd read, write;
-  Pipe() {
-    int ends[2];
-    check(::pipe2(ends, O_CLOEXEC), "making a pipe");
-    read = OwnFd{ends[0]};
-    write = OwnFd{ends[1]};
-  }
-  void say(std::string_view text) const { write_all(write.get(), text, "writing"); }
-};
+void say(const Pipe& pipe, std::string_view text) {
+  write_all(pipe.write_end.get(), text, "writing");
+}
 
 TEST(LineReader, CutsWhatComesIntoLines) {
-  const Pipe pipe;
-  LineReader lines{pipe.read.get()};
+  const auto pipe = make_pipe();
+  LineReader lines{pipe.read_end.get()};
   EXPECT_FALSE(lines.next(0ms).value()) << "nothing came";
-  pipe.say("one\n\ntw");
+  say(pipe, "one\n\ntw");
   EXPECT_EQ(lines.next(0ms).value(), "one");
   EXPECT_EQ(lines.next(0ms).value(), "");
   EXPECT_FALSE(lines.next(1ms).value()) << "it is not whole";
-  pipe.say("o\nthree\n");
+  say(pipe, "o\nthree\n");
   EXPECT_EQ(lines.next(0ms).value(), "two");
   EXPECT_EQ(lines.next(0ms).value(), "three");
 }
 
 TEST(LineReader, TellsTheEndAndWhatIsTooLong) {
-  Pipe pipe;
-  LineReader lines{pipe.read.get(), 8};
-  pipe.say("last\nhalf");
-  pipe.write.reset();
+  auto pipe = make_pipe();
+  LineReader lines{pipe.read_end.get(), 8};
+  say(pipe, "last\nhalf");
+  pipe.write_end.reset();
   EXPECT_EQ(lines.next(10s).value(), "last") << "what came before the end counts";
   EXPECT_EQ(lines.next(10s).error().message, "has ended");
 
-  const Pipe other;
-  LineReader short_ones{other.read.get(), 8};
-  other.say("12345678\n123456789");
+  const auto other = make_pipe();
+  LineReader short_ones{other.read_end.get(), 8};
+  say(other, "12345678\n123456789");
   EXPECT_EQ(short_ones.next(0ms).value(), "12345678");
   EXPECT_THAT(short_ones.next(0ms).error().message, HasSubstr("more than 8 bytes"));
 }

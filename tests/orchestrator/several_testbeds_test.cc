@@ -70,8 +70,7 @@ TEST_F(SeveralTestbeds, WhatOneCannotImpairTheOthersMake) {
   const auto outcome = session();
   ASSERT_TRUE(outcome) << outcome.error().message;
   expect_complete();
-  for (const auto& run : journal_.runs)
-    EXPECT_EQ(run.facts.contains("client"), run.status == Status::ok) << run.run_id;
+  for (const auto& run : journal_.runs) EXPECT_EQ(run.facts.contains("client"), run.status == Status::ok) << run.run_id;
   const auto finished = sink_.of<RunFinished>();
   EXPECT_TRUE(std::any_of(finished.begin(), finished.end(), [](const auto& run) {
     return run.message.find("given up on this testbed after 3 attempts, others try it") != std::string::npos;
