@@ -1,4 +1,6 @@
 // longhaul doctor: what is missing on a testbed, before any cell runs.
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -70,8 +72,9 @@ void print_json(const Examination& examination, const std::vector<Complaint>& co
 
 int doctor(const DoctorOptions& options) {
   watch_interrupts();
-  const auto opened = OpenTestbed::open(
-      options.inventory, [](const std::string& line) { fmt::print(stderr, "longhaul: {}\n", printable(line)); });
+  const auto opened = OpenTestbed::open(options.inventory, [](const std::string& line) {
+    if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "{}\n", printable(line));
+  });
   if (!opened) return report_error(opened.error(), options.json);
   const auto& testbed = opened->testbed();
   const auto own = agents::own_identity(opened->credentials());

@@ -26,17 +26,17 @@ std::string one_line(std::string_view said) {
 
 // "1-02:03:04", "02:03:04", "03:04"; empty for UNLIMITED, INVALID and NOT_SET.
 std::optional<std::chrono::seconds> parse_left(std::string_view text) {
-  std::int64_t days = 0, all = 0;
+  std::int32_t days = 0, part = 0;  // of a width whose sum does not overflow
+  std::int64_t all = 0;
   if (text.find('-') != std::string_view::npos && !read_number(cut(text, '-'), days)) return {};
   int parts = 0;
   while (!text.empty()) {
-    std::int64_t part = 0;
     if (!read_number(cut(text, ':'), part)) return {};
     all = all * 60 + part;
     ++parts;
   }
   if (parts < 2 || parts > 3) return {};
-  return std::chrono::seconds{days * 86400 + all};
+  return std::chrono::seconds{std::int64_t{days} * 86400 + all};
 }
 
 // The network of "10.0.0.7/24", in text; empty: a link-local address, or none at all.
@@ -49,29 +49,34 @@ std::string network_of(const std::string& text) {
   return {};
 }
 
-// A node's way to a network.
-struct Way {
-  std::string netdev;
-  std::string address;  // without its prefix length
-};
-using Ways = std::map<std::string, Way>;  // by network
+// A node's ways to its networks, by provider and network; those of provider "" are for sockets.
+struct Ways {
+  std::vector<std::string> networks;  // in the node's own order
+  std::map<std::string, std::map<std::string, Attachment>> by_provider;
 
-struct NodeWays {
-  std::vector<std::string> order;                                                  // of the node's own
-  Ways all;                                                                        // with sockets
-  std::map<std::string, std::map<std::string, std::pair<Way, std::string>>> rdma;  // by provider: network, way, device
+  const Attachment* find(const std::string& provider, const std::string& network) const {
+    const auto there = by_provider.find(provider);
+    if (there == by_provider.end()) return nullptr;
+    const auto way = there->second.find(network);
+    return way == there->second.end() ? nullptr : &way->second;
+  }
 };
 
-NodeWays ways_of(const NodeFacts& facts) {
-  NodeWays ways;
+Ways ways_of(const NodeFacts& facts) {
+  Ways ways;
   for (const auto& nic : facts.nics)
     for (const auto& text : nic.addresses) {
       const auto network = network_of(text);
       if (network.empty()) continue;
-      const Way way{.netdev = nic.name, .address = text.substr(0, text.find('/'))};
-      if (ways.all.emplace(network, way).second) ways.order.push_back(network);
-      for (const auto& device : facts.rdma)
-        if (device.netdev == nic.name) ways.rdma[device.provider].emplace(network, std::pair{way, device.name});
+      Attachment way{
+          .path = "lan", .netdev = nic.name, .address = text.substr(0, text.find('/')), .device = {}, .provider = {}};
+      if (ways.by_provider[""].emplace(network, way).second) ways.networks.push_back(network);
+      for (const auto& device : facts.rdma) {
+        if (device.netdev != nic.name) continue;
+        way.device = device.name;
+        way.provider = device.provider;
+        ways.by_provider[device.provider].emplace(network, way);
+      }
     }
   return ways;
 }
@@ -176,48 +181,39 @@ std::vector<std::string> agent_command(std::uint64_t job, const std::string& nod
 }
 
 Result<Testbed> testbed_of(const std::vector<JobNode>& nodes, const std::map<std::string, NodeFacts>& facts) {
-  std::vector<NodeWays> ways;
-  for (const auto& node : nodes) ways.push_back(ways_of(facts.at(node.name)));
-  const auto first_of_all = [&](auto has) -> std::optional<std::string> {
-    for (const auto& network : ways.front().order)
-      if (std::all_of(ways.begin(), ways.end(), [&](const auto& one) { return has(one, network); })) return network;
-    return {};
-  };
-
   Testbed testbed;
   testbed.topology = "cluster";
-  testbed.emulated = std::any_of(facts.begin(), facts.end(), [](const auto& one) { return one.second.emulated; });
-  for (const auto& node : nodes)
+  std::vector<Ways> ways;
+  for (const auto& node : nodes) {
+    const auto& known = facts.at(node.name);
+    ways.push_back(ways_of(known));
+    testbed.emulated = testbed.emulated || known.emulated;
     testbed.nodes.push_back({.name = node.name,
                              .role = node == nodes.back() ? Role::server : Role::client,
                              .host = node.address,
                              .port = 0,
                              .attachments = {},
                              .links = {}});
-  for (const auto& [provider, there] : ways.front().rdma) {
-    const auto has = [&name = provider](const NodeWays& one, const std::string& network) {
-      const auto found = one.rdma.find(name);
-      return found != one.rdma.end() && found->second.contains(network);
-    };
-    const auto network = first_of_all(has);
-    if (!network) continue;
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      const auto& [way, device] = ways[i].rdma.at(provider).at(*network);
-      testbed.nodes[i].attachments.push_back({"lan", way.netdev, way.address, device, provider});
-    }
   }
-  if (!testbed.nodes.front().attachments.empty()) return testbed;
-  const auto network =
-      first_of_all([](const NodeWays& one, const std::string& some) { return one.all.contains(some); });
-  if (!network)
+  // To the first network on which all nodes have it.
+  const auto attach = [&](const std::string& provider) {
+    for (const auto& network : ways.front().networks) {
+      const auto has = [&](const Ways& one) { return one.find(provider, network) != nullptr; };
+      if (!std::all_of(ways.begin(), ways.end(), has)) continue;
+      for (std::size_t i = 0; i < ways.size(); ++i)
+        testbed.nodes[i].attachments.push_back(*ways[i].find(provider, network));
+      return true;
+    }
+    return false;
+  };
+  bool rdma = false;
+  for (const auto& [provider, there] : ways.front().by_provider)
+    if (!provider.empty()) rdma = attach(provider) || rdma;
+  if (!rdma && !attach(""))
     return refuse(
         "nodes {} to {} have no network in common, by their addresses and prefix lengths: say which interfaces are "
         "meant in an inventory, slurm:JOB:FILE (docs/slurm.md)",
         nodes.front().name, nodes.back().name);
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    const auto& way = ways[i].all.at(*network);
-    testbed.nodes[i].attachments.push_back({"lan", way.netdev, way.address, "", ""});
-  }
   return testbed;
 }
 

@@ -14,27 +14,20 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kCampaign = R"(name: job
-workload: latency
-series: [{transport: tcp}]
-fixed: {path: lan, size: 1KiB, duration: 200ms}
-repeat: {min: 2, max: 2}
-)";
-
-constexpr const char* kLongCampaign = R"(name: long
-workload: latency
-series: [{transport: tcp}]
-fixed: {path: lan, size: 1KiB, duration: 2s}
-repeat: {min: 100, max: 100}
-)";
+std::string campaign(const char* duration, int runs) {
+  return fmt::format(
+      "name: job\nworkload: latency\nseries: [{{transport: tcp}}]\nfixed: {{path: lan, size: 1KiB, duration: {}}}\n"
+      "repeat: {{min: {}, max: {}}}\n",
+      duration, runs, runs);
+}
 
 class JobOfSlurm : public SlurmTest {
  protected:
   static void SetUpTestSuite() {
     SlurmTest::SetUpTestSuite();
     if (!cluster_) return;
-    write_file(path("job.yaml"), kCampaign);
-    write_file(path("long.yaml"), kLongCampaign);
+    write_file(path("job.yaml"), campaign("200ms", 2));
+    write_file(path("long.yaml"), campaign("2s", 100));
   }
 
   /// A job without a task of its own; it goes with its owner.
