@@ -1,6 +1,7 @@
 #include "agents/process.hh"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <tuple>
 #include <utility>
 
 #include "agents/affinity.hh"
@@ -35,6 +37,11 @@ Pipe make_input() {
   int ends[2];
   check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), "creating a socket pair");
   return {OwnFd{ends[0]}, OwnFd{ends[1]}};
+}
+
+bool readable(int fd) {
+  pollfd now{.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&now, 1, 0) != 0;  // an error is an end, too
 }
 
 // Our end must never hold up the agent.
@@ -104,7 +111,12 @@ std::shared_ptr<Process> Process::start(asio::any_io_executor executor, std::str
 
 asio::awaitable<void> Process::supervise() {
   const auto self = shared_from_this();
-  (void)co_await ended_.async_wait(asio::posix::stream_descriptor::wait_read, kTuple);
+  // Asio may say so before it is so: it reuses the state of a descriptor that was closed while an event of it was still
+  // queued, and a wait believes that event. It happens when strangers come and go by the thousand.
+  boost::system::error_code broken;
+  do {
+    std::tie(broken) = co_await ended_.async_wait(asio::posix::stream_descriptor::wait_read, kTuple);
+  } while (!broken && !readable(ended_.native_handle()));
   // Its own children would outlive it and hold the pipes open. Before it is reaped, because afterwards the group's
   // number may be another's.
   signal_group(SIGKILL);

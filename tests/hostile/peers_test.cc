@@ -63,8 +63,13 @@ class HostilePeers : public Besieged {
       co_return 0;
     }
     std::int64_t at = 0;
-    for (const auto& event : co_await events(controller, id))
+    std::string said;
+    for (const auto& event : co_await events(controller, id)) {
       if (event.bench && event.bench->kind == BenchEventKind::window_start) at = event.bench->time;
+      if (event.bench) said += fmt::format("{}; ", event.bench->message.value_or(""));
+      said += event.exit.value_or("");
+    }
+    if (at == 0) ADD_FAILURE() << id << " opened no window: " << said;
     co_return at;
   }
 
