@@ -42,10 +42,8 @@ std::string last_words(const OwnFd& file) {
 
 // Of a job whose agents are gone, to go on with a sentence; empty: it runs.
 std::string word_of_the_end(std::uint64_t job) {
-  const auto number = std::to_string(job);
   for (int look = 1;; ++look) {
-    const auto said = ask_slurm({"squeue", "-h", "-t", "all", "-j", number, "-o", slurm::kAllocationFormat});
-    const auto now = said ? slurm::parse_allocation(number, said->out) : tl::unexpected(said.error());
+    const auto now = ask_for_job(std::to_string(job));
     if (!now || now->running()) return {};
     if (now->word == "COMPLETING" && look < kLooks) {  // what comes after it says why
       std::this_thread::sleep_for(kBetweenLooks);

@@ -9,16 +9,6 @@
 namespace longhaul::orchestrator {
 namespace {
 
-Result<slurm::Allocation> ask_for_job(const std::string& job) {
-  const auto said = ask_slurm({"squeue", "-h", "-t", "all", "-j", job, "-o", slurm::kAllocationFormat});
-  if (!said) return tl::unexpected(said.error());
-  if (!said->ok) return slurm::unknown_job(job, said->errors);
-  auto allocation = slurm::parse_allocation(job, said->out);
-  if (!allocation) return allocation;
-  if (auto running = slurm::check_running(*allocation); !running) return tl::unexpected(running.error());
-  return allocation;
-}
-
 Result<std::vector<slurm::JobNode>> ask_for_nodes(const slurm::Allocation& allocation) {
   const auto said = ask_slurm({"scontrol", "-o", "show", "node", allocation.nodes});
   if (!said) return tl::unexpected(said.error());
@@ -47,6 +37,7 @@ Result<OpenTestbed> OpenTestbed::open(const std::string& inventory,
   if (!asked) return tl::unexpected(asked.error());
   const auto allocation = ask_for_job(asked->job);
   if (!allocation) return tl::unexpected(allocation.error());
+  if (auto running = slurm::check_running(*allocation); !running) return tl::unexpected(running.error());
   auto nodes = ask_for_nodes(*allocation);
   if (!nodes) return tl::unexpected(nodes.error());
   if (asked->file.empty()) {

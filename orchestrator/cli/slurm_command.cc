@@ -20,4 +20,11 @@ Result<SlurmAnswer> ask_slurm(const std::vector<std::string>& command) {
   }
 }
 
+Result<slurm::Allocation> ask_for_job(const std::string& job) {
+  const auto said = ask_slurm({"squeue", "-h", "-t", "all", "-j", job, "-o", slurm::kAllocationFormat});
+  if (!said) return tl::unexpected(said.error());
+  if (!said->ok) return slurm::unknown_job(job, said->errors);
+  return slurm::parse_allocation(job, said->out);
+}
+
 }  // namespace longhaul::orchestrator

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/result.hh"
+#include "orchestrator/slurm/allocation.hh"
 
 namespace longhaul::orchestrator {
 
@@ -15,5 +16,8 @@ struct SlurmAnswer {
 
 /// Runs one of Slurm's programs to its end. Not there: an error with a remedy. That it failed is none.
 Result<SlurmAnswer> ask_slurm(const std::vector<std::string>& command);
+
+/// A job, as squeue has it now. Not there, or an array: an error.
+Result<slurm::Allocation> ask_for_job(const std::string& job);
 
 }  // namespace longhaul::orchestrator

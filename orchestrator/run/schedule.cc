@@ -71,12 +71,16 @@ bool Schedule::given_up(std::size_t cell) const {
   return !by.empty();
 }
 
-bool Schedule::wants(std::size_t cell, int repetition, std::size_t taker) const {
+bool Schedule::undone(std::size_t cell, int repetition) const {
   const auto& progress = progress_[cell];
-  if (progress.unsupported || given_up_by(cell, taker)) return false;
+  if (progress.unsupported) return false;
   const auto at = static_cast<std::size_t>(repetition);
   if (at < progress.done.size() && progress.done[at]) return false;
   return !enough(cell);
+}
+
+bool Schedule::wants(std::size_t cell, int repetition, std::size_t taker) const {
+  return !given_up_by(cell, taker) && undone(cell, repetition);
 }
 
 int Schedule::next_attempt(std::size_t cell, int repetition) const {
@@ -116,9 +120,12 @@ bool Schedule::in_hand(int repetition) const {
 }
 
 bool Schedule::others_want(int repetition, std::size_t taker) const {
-  for (std::size_t other = 0; other < takers_.size(); ++other)
-    for (std::size_t cell = 0; cell < cells_.size(); ++cell)
-      if (other != taker && takers_[other].here && wants(cell, repetition, other)) return true;
+  if (takers_.size() == 1) return false;
+  for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+    if (!undone(cell, repetition)) continue;
+    for (std::size_t other = 0; other < takers_.size(); ++other)
+      if (other != taker && takers_[other].here && !given_up_by(cell, other)) return true;
+  }
   return false;
 }
 

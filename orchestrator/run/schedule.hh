@@ -113,6 +113,7 @@ class Schedule {
     std::int64_t looked = 0;  ///< undone_ when it began to look at all of them again
     std::optional<Hand> hand;
   };
+  bool undone(std::size_t cell, int repetition) const;
   bool wants(std::size_t cell, int repetition, std::size_t taker) const;
   bool in_hand(int repetition) const;
   bool others_want(int repetition, std::size_t taker) const;

@@ -18,12 +18,6 @@ bool is_number(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-std::string one_line(std::string_view said) {
-  std::string words{said.substr(0, said.find_last_not_of(" \n") + 1)};
-  std::replace(words.begin(), words.end(), '\n', ' ');
-  return words;
-}
-
 // "1-02:03:04", "02:03:04", "03:04"; empty for UNLIMITED, INVALID and NOT_SET.
 std::optional<std::chrono::seconds> parse_left(std::string_view text) {
   std::int32_t days = 0, part = 0;  // of a width whose sum does not overflow
@@ -129,12 +123,7 @@ tl::unexpected<Error> unknown_job(const std::string& job, std::string_view said)
   if (has("nvalid job id") || has("in no queue"))
     return refuse("Slurm knows no job {} ({}): `squeue --me` shows yours; get nodes by `salloc -N 2 --no-shell`", job,
                   words);
-  if (has("unge"))
-    return fail("Slurm does not answer ({}): check that munged runs here, with the cluster's key", words);
-  return fail(
-      "Slurm does not answer ({}): check that slurmctld runs and that this machine knows it (slurm.conf, "
-      "SLURM_CONF)",
-      words);
+  return fail("Slurm does not answer ({}): {}", words, has("unge") ? kCheckMunge : kCheckController);
 }
 
 std::vector<JobNode> parse_nodes(std::string_view said) {

@@ -52,19 +52,16 @@ std::size_t processors_of(std::string_view text) {
 }
 
 tl::unexpected<Error> submission_error(std::string_view said) {
-  std::string words{said.substr(0, said.find_last_not_of(" \n") + 1)};
-  std::replace(words.begin(), words.end(), '\n', ' ');
+  const auto words = one_line(said);
   const auto has = [&](std::string_view part) { return words.find(part) != std::string::npos; };
   if (has("artition"))
     return refuse("Slurm took no job ({}): `sinfo` shows the partitions there are: choose one by --partition", words);
   if (has("QOS") || has("imit") || has("quota") || has("ssociation"))
     return refuse("Slurm took no job ({}): a limit of your account: fewer --shards, or ask who runs the cluster",
                   words);
-  if (has("unge")) return fail("Slurm took no job ({}): check that munged runs here, with the cluster's key", words);
+  if (has("unge")) return fail("Slurm took no job ({}): {}", words, kCheckMunge);
   if (has("contact") || has("onfiguration") || has("onnection refused") || has("fetch"))
-    return fail(
-        "Slurm took no job ({}): check that slurmctld runs and that this machine knows it (slurm.conf, SLURM_CONF)",
-        words);
+    return fail("Slurm took no job ({}): {}", words, kCheckController);
   return fail("Slurm took no job: {}", words);
 }
 

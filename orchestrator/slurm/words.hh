@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 #include <string_view>
 
 namespace longhaul::orchestrator::slurm {
@@ -20,5 +21,16 @@ inline std::string_view cut(std::string_view& text, char separator) {
   text.remove_prefix(std::min(end + 1, text.size()));
   return part;
 }
+
+/// What a program of Slurm's complained, in one line.
+inline std::string one_line(std::string_view said) {
+  std::string words{said.substr(0, said.find_last_not_of(" \n") + 1)};
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  return words;
+}
+
+inline constexpr const char* kCheckMunge = "check that munged runs here, with the cluster's key";
+inline constexpr const char* kCheckController =
+    "check that slurmctld runs and that this machine knows it (slurm.conf, SLURM_CONF)";
 
 }  // namespace longhaul::orchestrator::slurm

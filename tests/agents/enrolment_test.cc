@@ -57,10 +57,7 @@ class Enrolment : public Program {
 };
 
 TEST_F(Enrolment, GivesAnAgentThatEndsWithWhoStartedIt) {
-  const auto hang = directory_.path() / "hang";
-  std::ofstream(hang) << "#!/bin/sh\nexec " LONGHAUL_SOURCE_DIR "/tests/agents/bench.sh --mode=stubborn\n";
-  fs::permissions(hang, fs::perms::owner_all);
-  options_.bench = hang.string();
+  options_.bench = hanging_bench();
   begin();
   const auto request = asked();
   EXPECT_EQ(request.node, "n1");

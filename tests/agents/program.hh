@@ -43,6 +43,14 @@ class Program : public AgentTest {
             .log = log};
   }
 
+  /// The path of a bench that hangs, whatever it is asked; its first message is its process id.
+  std::string hanging_bench() const {
+    const auto hang = directory_.path() / "hang";
+    std::ofstream(hang) << "#!/bin/sh\nexec " LONGHAUL_SOURCE_DIR "/tests/agents/bench.sh --mode=stubborn\n";
+    fs::permissions(hang, fs::perms::owner_all);
+    return hang.string();
+  }
+
   static std::string text(const std::string& file) {
     std::ostringstream all;
     all << std::ifstream(file).rdbuf();

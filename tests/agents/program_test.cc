@@ -41,11 +41,7 @@ TEST_F(Program, ServesAndStopsWithItsChildren) {
 
 TEST_F(Program, KilledItTakesItsWorkloadAlong) {
   auto with_hang = arguments();
-  // A bench that hangs whatever it is asked.
-  const auto hang = directory_.path() / "hang";
-  std::ofstream(hang) << "#!/bin/sh\nexec " LONGHAUL_SOURCE_DIR "/tests/agents/bench.sh --mode=stubborn\n";
-  fs::permissions(hang, fs::perms::owner_all);
-  with_hang.back() = hang.string();
+  with_hang.back() = hanging_bench();
   auto started = start(with_hang);
   const Node there{.name = "node", .host = "127.0.0.1", .port = port_of(started)};
   pid_t pid = 0;
