@@ -15,6 +15,7 @@ std::string facts_table(const NodeFacts& facts) {
   line("host", facts.hostname);
   line("boot id", facts.boot_id);
   line("kernel", facts.kernel);
+  if (facts.machine) line("machine", *facts.machine);
   line("processor", fmt::format("{} x {}", facts.cpus, facts.cpu_model));
   line("hypervisor", facts.hypervisor.empty()
                          ? "none"

@@ -17,6 +17,7 @@
 #include "common/log.hh"
 #include "common/replace_file.hh"
 #include "lab/control.hh"
+#include "lab/emulator.hh"
 #include "lab/image.hh"
 #include "lab/plan/cpio.hh"
 #include "lab/plan/guest.hh"
@@ -115,17 +116,15 @@ tl::unexpected<Error> died(const Machine& machine) {
 
 /// Starts the VMs of a plan, each after the sockets that it connects to are there.
 Result<std::vector<Machine>> start_machines(const LabPlan& plan, const UpOptions& options, const std::string& directory,
-                                            const Image& image, bool emulated) {
+                                            const Image& image, const Accelerator& accelerator) {
   std::vector<Machine> machines;
-  // `rep movsb`, which these two make the kernel copy with, is emulated byte by byte.
-  const std::string processor = emulated ? "max,-erms,-fsrm" : "host";
   for (const PlannedMachine& planned : plan.machines) {
-    std::vector<std::string> arguments{"-M", "q35", "-accel", emulated ? "tcg,thread=multi" : "kvm", "-cpu", processor};
-    arguments.insert(arguments.end(), {"-kernel", image.kernel, "-initrd",
-                                       write_initrd(directory, planned, plan, options.files, image)});
-    arguments.insert(arguments.end(), planned.arguments.begin(), planned.arguments.end());
+    auto command = accelerator.command;
+    command.insert(command.end(),
+                   {"-kernel", image.kernel, "-initrd", write_initrd(directory, planned, plan, options.files, image)});
+    command.insert(command.end(), planned.arguments.begin(), planned.arguments.end());
     auto machine = Machine::start(
-        {.name = planned.name, .directory = directory, .arguments = arguments, .ephemeral = options.ephemeral});
+        {.name = planned.name, .directory = directory, .command = command, .ephemeral = options.ephemeral});
     if (!machine) return tl::unexpected(machine.error());
     machines.push_back(std::move(*machine));
     const auto deadline = Clock::now() + kPatience;
@@ -167,11 +166,11 @@ struct Attempt {
 };
 
 Result<Attempt> attempt(const UpOptions& options, PlanOptions wanted, const std::string& directory, const Image& image,
-                        bool emulated) {
+                        const Accelerator& accelerator) {
   Attempt result;
   wanted.host_ports = free_ports(ports_needed(wanted.topology, wanted.clients));
   result.plan = make_plan(wanted);
-  auto machines = start_machines(result.plan, options, directory, image, emulated);
+  auto machines = start_machines(result.plan, options, directory, image, accelerator);
   if (!machines) return tl::unexpected(machines.error());
   result.machines = std::move(*machines);
   auto said = await_ready(result.machines, options, whole_systems(wanted) ? kPatienceWithSystems : kPatience);
@@ -184,9 +183,9 @@ Result<Attempt> attempt(const UpOptions& options, PlanOptions wanted, const std:
 
 /// One with a lost race for a port is worth another try.
 Result<Attempt> attempt_often(const UpOptions& options, const PlanOptions& wanted, const std::string& directory,
-                              const Image& image, bool emulated) {
+                              const Image& image, const Accelerator& accelerator) {
   for (int left = kAttempts - 1;; --left) {
-    auto result = attempt(options, wanted, directory, image, emulated);
+    auto result = attempt(options, wanted, directory, image, accelerator);
     if (result || left == 0 || result.error().message.find("Could not set up host forwarding") == std::string::npos)
       return result;
     for (const auto& entry : fs::directory_iterator(directory))
@@ -295,14 +294,16 @@ Result<Booted> boot(const UpOptions& asked) {
 
   auto image = prepare_image(options, wanted);
   if (!image) return tl::unexpected(image.error());
-  booted.known.emulated = !kvm_works(*image);
+  const auto accelerator = choose_accelerator(*image);
+  if (!accelerator) return tl::unexpected(accelerator.error());
+  booted.known.emulated = accelerator->emulated;
   booted.known.kernel = image->release;
   auto keys = make_keys(*directory, whole_systems(wanted) ? SshServer::openssh : SshServer::dropbear);
   for (OverlayFile& file : keys) options.files.push_back(std::move(file));
 
   say(fmt::format("booting lab '{}': {}, Linux {}, {}", options.name, booted.known.topology, image->release,
-                  booted.known.emulated ? "emulated (no KVM)" : "KVM"));
-  auto result = attempt_often(options, wanted, *directory, *image, booted.known.emulated);
+                  accelerator->words));
+  auto result = attempt_often(options, wanted, *directory, *image, *accelerator);
   if (!result) return tl::unexpected(result.error());
 
   // The VMs have read them, and there are keys inside.

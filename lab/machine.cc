@@ -38,8 +38,7 @@ bool readable(int fd, int milliseconds) {
 Result<Machine> Machine::start(const MachineOptions& options) {
   Machine machine(options.name, options.directory);
   ChildOptions child;
-  child.arguments = {"qemu-system-x86_64"};
-  child.arguments.insert(child.arguments.end(), options.arguments.begin(), options.arguments.end());
+  child.arguments = options.command;
   child.arguments.insert(child.arguments.end(), {"-pidfile", pid_file(options.name, options.directory)});
   if (!options.ephemeral) child.arguments.emplace_back("-daemonize");
   // A terminal's Ctrl-C is for the owner, who takes the VM down.

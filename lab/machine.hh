@@ -15,9 +15,9 @@ namespace longhaul::lab {
 
 struct MachineOptions {
   std::string name;
-  std::string directory;               ///< the lab's: NAME.console, NAME.pid and NAME.qemu are written there
-  std::vector<std::string> arguments;  ///< of qemu-system-x86_64
-  bool ephemeral = false;              ///< ends with its owner, and with the thread that starts it
+  std::string directory;             ///< the lab's: NAME.console, NAME.pid and NAME.qemu are written there
+  std::vector<std::string> command;  ///< QEMU and its arguments
+  bool ephemeral = false;            ///< ends with its owner, and with the thread that starts it
 };
 
 /// Move-only. Its destructor ends an ephemeral VM and leaves any other running.

@@ -13,7 +13,7 @@
 #include "common/error.hh"
 #include "common/log.hh"
 #include "common/memory_file.hh"
-#include "lab/image.hh"
+#include "lab/emulator.hh"
 #include "lab/sealed_ports.hh"
 #include "lab/sealed_vm.hh"
 

@@ -12,6 +12,8 @@
 #include "common/memory_file.hh"
 #include "common/sha256.hh"
 #include "lab/boot.hh"
+#include "lab/builder.hh"
+#include "lab/emulator.hh"
 #include "lab/image.hh"
 #include "lab/machine.hh"
 #include "lab/plan/topology.hh"

@@ -6,7 +6,7 @@
 
 #include "common/child.hh"
 #include "common/fd.hh"
-#include "lab/image.hh"
+#include "lab/emulator.hh"
 #include "lab/sealed.hh"
 
 namespace longhaul::lab {

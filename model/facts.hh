@@ -38,6 +38,9 @@ struct NodeFacts {
   std::string hostname;
   std::string boot_id;  ///< nodes with equal boot_id share clock and processors
   std::string kernel;
+  /// Maker, product and version, as the firmware tells; of a VM those of its emulator's machine, which name QEMU's
+  /// version. Empty: it does not tell, or the record is from before 2026-11-27.
+  std::optional<std::string> machine = std::nullopt;
   std::string cpu_model;
   int cpus = 0;
   bool emulated = false;  ///< QEMU's TCG: absolute times describe the lab, not a network
@@ -52,7 +55,7 @@ struct NodeFacts {
   std::vector<RdmaFacts> rdma;
 };
 BOOST_DESCRIBE_STRUCT(NodeFacts, (),
-                      (hostname, boot_id, kernel, cpu_model, cpus, emulated, hypervisor, clock_source,
+                      (hostname, boot_id, kernel, machine, cpu_model, cpus, emulated, hypervisor, clock_source,
                        clock_synchronised, memory_bytes, longhaul_version, sysctls, nics, rdma))
 
 std::string to_json(const NodeFacts& facts);

@@ -72,6 +72,15 @@ std::int64_t memory_bytes() {
   return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
 }
 
+std::optional<std::string> machine_model(const std::string& dmi) {
+  std::string model;
+  for (const auto* name : {"sys_vendor", "product_name", "product_version"})
+    if (const auto word = small_file(dmi + "/" + name); word && !word->empty())
+      model += (model.empty() ? "" : " ") + *word;
+  if (model.empty()) return std::nullopt;
+  return model;
+}
+
 std::string cpu_model(std::string_view cpuinfo) {
   for (const std::string_view key : {"model name", "Model", "Hardware", "cpu"}) {
     std::size_t at = 0;
@@ -143,6 +152,7 @@ NodeFacts node_facts() {
     facts.kernel = fmt::format("{} {} {}", name.release, name.version, name.machine);
   }
   facts.boot_id = boot_id();
+  facts.machine = machine_model("/sys/class/dmi/id");
   facts.cpu_model = cpu_model(small_file("/proc/cpuinfo").value_or(""));
   facts.cpus = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   facts.hypervisor = hypervisor_signature();

@@ -27,6 +27,10 @@ std::string boot_id();
 /// The machine's memory.
 std::int64_t memory_bytes();
 
+/// Maker, product and version of the machine, joined: "QEMU Standard PC (Q35 + ICH9, 2009) pc-q35-10.0". `dmi` is the
+/// folder in which the kernel tells what the firmware said (/sys/class/dmi/id); empty where there is none.
+std::optional<std::string> machine_model(const std::string& dmi);
+
 /// "model name" of /proc/cpuinfo ("Model", "Hardware" on other architectures); empty when it has none.
 std::string cpu_model(std::string_view cpuinfo);
 

@@ -36,6 +36,9 @@ class Campaign : public ::testing::Test {
   static BootedLab& lab() { return *lab_; }
 
   void SetUp() override { write_file(campaign(), kCampaign); }
+  void TearDown() override {
+    if (HasFailure()) end_if_gone(lab_);
+  }
   fs::path campaign() const { return directory_.path() / "small.yaml"; }
   fs::path out() const { return directory_.path() / "out"; }
   fs::path log() const { return directory_.path() / "log"; }

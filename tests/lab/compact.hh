@@ -21,6 +21,9 @@ class CompactLab : public ::testing::Test {
     lab_->install("client", "degen_traffic");
   }
   static void TearDownTestSuite() { lab_.reset(); }
+  void TearDown() override {
+    if (HasFailure()) end_if_gone(lab_);
+  }
   static BootedLab& lab() { return *lab_; }
 
   /// Runs the latency workload by hand, both ends; the client's exit code, JSON on standard output.

@@ -64,7 +64,10 @@ class Interfaces : public CompactLab {
   bool held_up() const { return said_.find("degen was held up") != std::string::npos; }
 
   std::string said_;
-  void TearDown() override { lab().on("router", "for n in a b c t r; do ip netns del h$n 2>/dev/null; done; true"); }
+  void TearDown() override {
+    lab().on("router", "for n in a b c t r; do ip netns del h$n 2>/dev/null; done; true");
+    CompactLab::TearDown();
+  }
   static Outcome in(const std::string& network, const std::string& script) {
     return lab().on("router", kHosts + network + kTools + script);
   }

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -106,6 +108,14 @@ void BootedLab::show_consoles() const {
   }
 }
 
+bool BootedLab::answers() const {
+  const OwnFd nothing{check(::open("/dev/null", O_RDWR | O_CLOEXEC), "opening /dev/null")};
+  Child child{{.arguments = {bin("longhaul"), "lab", "exec", "--name", name_, "router", "--", "true"},
+               .descriptors = {{nothing.get(), 0}, {nothing.get(), 1}, {nothing.get(), 2}}}};
+  const auto ended = child.wait(std::chrono::seconds{30});
+  return ended && ended->ok();
+}
+
 BootedLab::~BootedLab() {
   if (::testing::UnitTest::GetInstance()->Failed()) show_consoles();
   const auto down = longhaul({"lab", "down", "--name", name_});
@@ -121,6 +131,14 @@ std::string BootedLab::must(const std::string& node, const std::string& script) 
   if (outcome.code != 0)
     ADD_FAILURE() << node << ": " << script << "\nexit code " << outcome.code << "\n" << outcome.out << outcome.err;
   return outcome.out;
+}
+
+void end_if_gone(std::unique_ptr<BootedLab>& lab) {
+  if (lab->answers()) return;
+  lab.reset();
+  fmt::print("the lab answers no more: its other tests are not run\n");
+  std::fflush(stdout);
+  std::_Exit(EXIT_FAILURE);
 }
 
 bool holds_within(std::chrono::seconds limit, const std::function<bool()>& condition) {

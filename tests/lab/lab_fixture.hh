@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ class BootedLab {
   std::string processes(const std::string& node, const std::string& text) const;
   /// Sends a signal to them; false when after 5 s there is none.
   [[nodiscard]] bool signal(const std::string& node, const std::string& signal, const std::string& text) const;
+  /// False when its router runs no command within 30 s: its VM's kernel stands still, or the VM is gone.
+  bool answers() const;
   /// Copies a program of the build into /tmp of the node and makes it executable.
   void install(const std::string& node, const std::string& program) const;
 
@@ -59,6 +62,10 @@ class BootedLab {
   std::string name_;
   std::string inventory_;
 };
+
+/// Ends the test program when the lab answers no more, after its consoles were shown and it was taken down: every
+/// further test would wait for it in vain until ctest kills the program, and the VM would outlive it.
+void end_if_gone(std::unique_ptr<BootedLab>& lab);
 
 /// Waits until `condition` holds, `limit` at most; false: it does not.
 bool holds_within(std::chrono::seconds limit, const std::function<bool()>& condition);

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
+
+#include "common/scratch_folder.hh"
+
 namespace longhaul::observe {
 namespace {
 
@@ -12,6 +16,16 @@ TEST(CpuModel, ReadsTheNameOnSeveralArchitectures) {
   EXPECT_EQ(cpu_model("processor\t: 0\nBogoMIPS\t: 50\n\nModel\t\t: Raspberry Pi 4\n"), "Raspberry Pi 4");
   EXPECT_EQ(cpu_model("processor\t: 0\nmodel name\t:\n"), "");
   EXPECT_EQ(cpu_model(""), "");
+}
+
+TEST(MachineModel, IsWhatTheFirmwareTells) {
+  const ScratchFolder dmi{"longhaul-dmi"};
+  EXPECT_EQ(machine_model(dmi.path()), std::nullopt);
+  std::ofstream{dmi.path() / "sys_vendor"} << "QEMU\n";
+  std::ofstream{dmi.path() / "product_version"} << "pc-q35-10.0\n";
+  EXPECT_EQ(machine_model(dmi.path()), "QEMU pc-q35-10.0");
+  std::ofstream{dmi.path() / "product_name"} << "Standard PC (Q35 + ICH9, 2009)\n";
+  EXPECT_EQ(machine_model(dmi.path()), "QEMU Standard PC (Q35 + ICH9, 2009) pc-q35-10.0");
 }
 
 TEST(IsEmulated, BelievesTheSignatureBeforeTheName) {

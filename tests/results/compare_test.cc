@@ -53,7 +53,10 @@ TEST(Compare, ASlowerMachineDiffersWhereTheMachineCounts) {
 TEST(Compare, TellsWhatOnlyOneHasAndWhatDiffers) {
   auto first = synthetic::campaign({.delays_ns = {0, 5'000'000}, .sizes = {64}});
   auto second = synthetic::campaign({.delays_ns = {0, 20'000'000}, .sizes = {64}, .emulated = false});
-  for (auto& [digest, facts] : second.facts) facts.kernel = "6.12";
+  for (auto& [digest, facts] : second.facts) {
+    facts.kernel = "6.12";
+    facts.machine = "QEMU pc-q35-10.0";
+  }
   const auto result = compared(first, second);
   EXPECT_EQ(result.figures.size(), 4U);
   ASSERT_EQ(result.only_first.size(), 4U);
@@ -62,6 +65,11 @@ TEST(Compare, TellsWhatOnlyOneHasAndWhatDiffers) {
   const auto text = to_text(result, synthetic::vocabulary());
   EXPECT_THAT(text, HasSubstr("kernel differs: 6.1.0-41-amd64 against 6.12"));
   EXPECT_THAT(text, HasSubstr("emulated"));
+  EXPECT_THAT(text, Not(HasSubstr("machine differs"))) << "the first tells none";
+
+  for (auto& [digest, facts] : first.facts) facts.machine = "QEMU pc-q35-7.2";
+  EXPECT_THAT(to_text(compared(first, second), synthetic::vocabulary()),
+              HasSubstr("machine differs: QEMU pc-q35-7.2 against QEMU pc-q35-10.0"));
 }
 
 TEST(Compare, TooFewRunsDecideNothing) {

@@ -32,10 +32,17 @@ std::string spell(const FigureComparison& cell, const Vocabulary& vocabulary) {
   return vocabulary.listed(cell.workload, cell.parameters);
 }
 
-template <typename Member>
-std::set<std::string> distinct(const Summary& summary, Member member) {
+std::set<std::string> distinct(const Summary& summary, std::string NodeFacts::*member) {
   std::set<std::string> values;
   for (const auto& [digest, facts] : summary.facts) values.insert(facts.*member);
+  return values;
+}
+
+// Of the nodes that tell it.
+std::set<std::string> distinct(const Summary& summary, std::optional<std::string> NodeFacts::*member) {
+  std::set<std::string> values;
+  for (const auto& [digest, facts] : summary.facts)
+    if (facts.*member) values.insert(*(facts.*member));
   return values;
 }
 
@@ -186,6 +193,9 @@ std::vector<std::string> differences(const Summary& first, const Summary& second
   };
   differ("kernel", distinct(first, &NodeFacts::kernel), distinct(second, &NodeFacts::kernel));
   differ("processor", distinct(first, &NodeFacts::cpu_model), distinct(second, &NodeFacts::cpu_model));
+  // Records of before do not tell it, which is no difference.
+  const auto machines = distinct(first, &NodeFacts::machine), others = distinct(second, &NodeFacts::machine);
+  if (!machines.empty() && !others.empty()) differ("machine", machines, others);
   differ("longhaul", {first.manifest.version}, {second.manifest.version});
   differ("topology", {first.manifest.testbed.topology}, {second.manifest.testbed.topology});
   return differing;
