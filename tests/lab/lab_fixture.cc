@@ -1,6 +1,7 @@
 #include "tests/lab/lab_fixture.hh"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -36,15 +37,16 @@ OwnFd temporary_file() {
 }
 
 Outcome run(const std::vector<std::string>& arguments, const std::string& input_file = "/dev/null",
-            const std::vector<std::string>& environment = {}) {
+            const std::vector<std::string>& environment = {}, std::chrono::minutes limit = std::chrono::minutes{30}) {
   const OwnFd in{check(::open(input_file.c_str(), O_RDONLY | O_CLOEXEC), "opening " + input_file)};
   const auto out = temporary_file();
   const auto err = temporary_file();
   Child child{{.arguments = arguments,
                .descriptors = {{in.get(), 0}, {out.get(), 1}, {err.get(), 2}},
                .environment = environment}};
-  const auto ended = child.wait(std::chrono::minutes{30});
-  if (!ended) throw std::runtime_error(arguments[0] + " does not end");
+  const auto ended = child.wait(limit);
+  if (!ended)
+    throw std::runtime_error(fmt::format("{} does not end in {} min", fmt::join(arguments, " "), limit.count()));
   return {.code = ended->code ? *ended->code : 128 + ended->signal.value_or(0),
           .out = drain(out.get()),
           .err = drain(err.get())};
@@ -123,7 +125,9 @@ BootedLab::~BootedLab() {
 }
 
 Outcome BootedLab::on(const std::string& node, const std::string& script) const {
-  return longhaul({"lab", "exec", "--name", name_, node, "--", "sh", "-c", script});
+  // A VM that stands still keeps the connection.
+  return run({bin("longhaul"), "lab", "exec", "--name", name_, node, "--", "sh", "-c", script}, "/dev/null", {},
+             std::chrono::minutes{3});
 }
 
 std::string BootedLab::must(const std::string& node, const std::string& script) const {
