@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
-#include <sstream>
 #include <system_error>
 
 #include "common/child.hh"
@@ -17,6 +16,7 @@
 #include "common/log.hh"
 #include "common/replace_file.hh"
 #include "lab/builder.hh"
+#include "lab/machine.hh"
 
 namespace longhaul::lab {
 namespace {
@@ -57,11 +57,8 @@ bool boots_with_kvm(const Image& image, const std::string& console) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{5};
   while (std::chrono::steady_clock::now() < deadline) {
     const auto ended = machine.wait(std::chrono::milliseconds{50});
-    std::ifstream file(console);
-    std::stringstream text;
-    text << file.rdbuf();
     // Without an initramfs it panics right after; what counts is that it spoke.
-    if (text.str().find("Linux version") != std::string::npos) return true;
+    if (read_text(console).find("Linux version") != std::string::npos) return true;
     if (ended) return false;
   }
   return false;
