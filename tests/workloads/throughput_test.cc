@@ -26,6 +26,50 @@ TEST(Meter, CountsFromTheFirstArrivalToTheLast) {
   EXPECT_EQ(meter.arrivals(), 0U);
 }
 
+// Eight lanes, each of which ends an operation a round trip: all in a burst, or half of them half a round trip later.
+TEST(Meter, WhatLanesMakeIsTheSumOfThemHoweverItComes) {
+  constexpr std::int64_t kRoundTrip = 40'000'000;
+  const double each = 1000 * 8e9 / kRoundTrip;
+  for (const auto apart : {std::int64_t{0}, kRoundTrip / 2}) {
+    for (const int rounds : {2, 3, 10}) {
+      std::vector<Meter> lanes(8);
+      Meter one;
+      for (int round = 1; round <= rounds; ++round) {
+        for (std::size_t i = 0; i < lanes.size(); ++i) {
+          const auto when = observe::from_ns(round * kRoundTrip + (i < 4 ? 0 : apart));
+          lanes[i].count(1000, when);
+          one.count(1000, when);
+        }
+      }
+      EXPECT_DOUBLE_EQ(rate_of(lanes), 8 * each) << rounds;
+      EXPECT_EQ(arrivals_of(lanes), 8U * static_cast<unsigned>(rounds));
+      EXPECT_GT(one.rate(), (apart > 0 ? 8.3 : 8.7) * each) << "one meter of all: from the first burst to the last";
+    }
+  }
+}
+
+// A lane that reads eight records ahead: they come in a burst of its own.
+TEST(Meter, ARoundThatComesInABurstIsNoRate) {
+  constexpr std::int64_t kRoundTrip = 40'000'000;
+  const auto rate = [&](std::size_t round, int bursts) {
+    Meter meter{round};
+    for (int burst = 1; burst <= bursts; ++burst)
+      for (int i = 0; i < 8; ++i) meter.count(1000, observe::from_ns(burst * kRoundTrip + i));
+    return meter.rate();
+  };
+  const double honest = 8 * 1000 * 8e9 / kRoundTrip;
+  for (const int bursts : {2, 3, 10}) EXPECT_NEAR(rate(8, bursts), honest, honest * 1e-6) << bursts;
+  EXPECT_NEAR(rate(1, 2), honest * 15 / 8, honest * 1e-6) << "from the first arrival on";
+  // What comes evenly is the same either way.
+  Meter even{8};
+  for (int i = 0; i < 40; ++i) even.count(1000, observe::from_ns(1'000'000 * i));
+  EXPECT_DOUBLE_EQ(even.rate(), 1000 * 8e9 / 1'000'000);
+  // Before the end of the second round all that came is counted.
+  Meter few{8};
+  for (int i = 0; i < 15; ++i) few.count(1000, observe::from_ns(1'000'000 * i));
+  EXPECT_DOUBLE_EQ(few.rate(), 1000 * 8e9 / 1'000'000);
+}
+
 struct Table {
   explicit Table(const Options& options)
       : plan(*plan_of(options, Role::client, 1)), client(plan.memory), server(plan.memory) {
@@ -174,20 +218,25 @@ TEST(StreamLimit, IsNamedWhereTheWindowIsReached) {
   EXPECT_THAT(stream_limit(BitRate{1}, none), IsEmpty());
 }
 
+// Much more than sockets buffer (tcp_rmem, tcp_wmem: 36 MiB here), however slow the machine is at the moment.
+constexpr std::int64_t kWindowBytes = std::int64_t{256} << 20;
+
 class ThroughputRun : public testing::TestWithParam<std::tuple<std::int64_t, std::int64_t>> {};
 
 TEST_P(ThroughputRun, IsMeasuredAtTheReceiver) {
   const auto& [size, streams] = GetParam();
   ServerThread server;
   Events events;
-  const auto result =
-      run_client(towards(server.port(), quick({{"size", size}, {"streams", streams}, {"duration", 100'000'000}})),
-                 *find_workload("throughput"), *find_runner("throughput"), events, -1);
+  const auto result = run_client(towards(server.port(), quick({{"size", size},
+                                                               {"streams", streams},
+                                                               {"duration", 100'000'000},
+                                                               {"min_samples", kWindowBytes / size}})),
+                                 *find_workload("throughput"), *find_runner("throughput"), events, -1);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_GT(result->client.metrics.at("ceiling").value, 0);
   const auto& metric = result->server.metrics.at("throughput");
   EXPECT_GT(metric.samples, 10U);
-  // As much as TCP itself counts, but for what was on its way at either end of the window.
+  // As much as TCP itself counts, but for what was in the sockets' buffers at either end of the window.
   const auto bytes = static_cast<double>(metric.samples) * static_cast<double>(size);
   const auto counted = result->server.transport->counters.at("tcp_bytes_received");
   EXPECT_NEAR(bytes / counted, 1, 0.3);

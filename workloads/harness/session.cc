@@ -149,7 +149,8 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   open_window(answer->time ? opening_of(*answer, observe::boot_id(), known_clock_, observe::raw_time()) : std::nullopt);
   loop.raw_limit = kRawSamples;
   window_end_ = observe::raw_time() + duration("duration");
-  const auto fewest = options.fewest.value_or(static_cast<std::uint64_t>(number("min_samples")));
+  const auto fewest = std::max(options.fewest.value_or(static_cast<std::uint64_t>(number("min_samples"))),
+                               options.of_each_lane * lanes.size());
   auto samples = run_operations(lanes, Window{duration("duration"), fewest}, loop);
   close_window();
   return samples;

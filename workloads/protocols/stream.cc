@@ -87,15 +87,33 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t c
 }
 
 void Meter::count(std::size_t bytes, observe::RawTime now) {
-  if (arrivals_++ == 0)
-    first_ = now;
-  else
-    bytes_ += static_cast<double>(bytes);
+  ++arrivals_;
+  const auto add = [&](Since& since, std::uint64_t number) {
+    if (arrivals_ == number)
+      since = {.begin = now};
+    else
+      since.bytes += static_cast<double>(bytes);
+  };
+  add(first_, 1);
+  add(round_end_, round_);
   last_ = now;
 }
 
 double Meter::rate() const {
-  return last_ > first_ ? bytes_ * 8 / ratio(last_ - first_, 1s) : 0;
+  const auto& since = arrivals_ < 2 * round_ ? first_ : round_end_;
+  return last_ > since.begin ? since.bytes * 8 / ratio(last_ - since.begin, 1s) : 0;
+}
+
+double rate_of(const std::vector<Meter>& lanes) {
+  double rate = 0;
+  for (const auto& one : lanes) rate += one.rate();
+  return rate;
+}
+
+std::uint64_t arrivals_of(const std::vector<Meter>& lanes) {
+  std::uint64_t arrivals = 0;
+  for (const auto& one : lanes) arrivals += one.arrivals();
+  return arrivals;
 }
 
 Poster::Poster(Connection& connection, const Options& options, Meter& meter)

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "workloads/harness/loop.hh"
 #include "workloads/protocols/in_flight.hh"
@@ -30,22 +31,39 @@ struct Options {
 /// The plan of the connections of streams, for either end.
 Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t connections);
 
-/// Bytes against time, from the first arrival to the last: neither the ramp before the first nor the silence after the
-/// last counts. Shared by the streams of one end.
+/// Bytes against time, from the end of the first round to the last arrival: neither the ramp before nor the silence
+/// after counts. A round is as many arrivals as may come in one burst. Shared by the streams of one end, for they come
+/// evenly. Not by lanes that begin their next operation when one is over (rate_of): over a long path those come in
+/// bursts a round trip apart, and from the first arrival to the last there is one burst more than there are round
+/// trips.
 class Meter {
  public:
+  explicit Meter(std::size_t round = 1) : round_(round) {}
   void count(std::size_t bytes, observe::RawTime now);
-  void reset() { *this = Meter{}; }
-  /// Bit/s; 0 before the second arrival.
+  void reset() { *this = Meter{round_}; }
+  /// Bit/s; 0 before the second arrival. Before the end of the second round it is counted from the first arrival.
   double rate() const;
   std::uint64_t arrivals() const { return arrivals_; }
 
  private:
+  // What has come since an arrival, without that one.
+  struct Since {
+    observe::RawTime begin;
+    double bytes = 0;
+  };
+  std::size_t round_;
   std::uint64_t arrivals_ = 0;
-  double bytes_ = 0;  // without the first arrival's
-  observe::RawTime first_;
+  Since first_;
+  Since round_end_;
   observe::RawTime last_;
 };
+
+/// Operations that each lane has to make where rate_of() is asked for: of one it tells nothing.
+inline constexpr std::size_t kRounds = 4;
+/// Of all lanes together, each of which has a meter of its own: how often one comes to its end follows from the lane's
+/// own operations, in whatever bursts those of all come. Bit/s.
+double rate_of(const std::vector<Meter>& lanes);
+std::uint64_t arrivals_of(const std::vector<Meter>& lanes);
 
 /// The end that posts: writes, reads, or sends. Counts what is complete: a write is when the peer's adapter has
 /// acknowledged it, a read when the data is here; a send over sockets only when the kernel has taken it, so there the

@@ -49,9 +49,7 @@ class IoLane final : public Lane {
     meter_.count(size_, observe::raw_time());
     return true;
   }
-  void reset() override {
-    if (thread_ == 0) meter_.reset();  // all threads share it
-  }
+  void reset() override { meter_.reset(); }
   Waitable& waitable() override { return io_; }
 
  private:
@@ -81,15 +79,15 @@ std::map<std::string, Metric> client(ClientSession& session) {
   if (before.protocol != protocol)
     throw std::runtime_error(fmt::format("asked for a mount over {}, the kernel uses {}", protocol, before.protocol));
   std::vector<Samples> samples;
-  stream::Meter meter;
+  std::vector<stream::Meter> meters(threads);
   {
     DirectIo io{mount.folder() + "/" + kFile, reads(session) ? DirectIo::Way::read : DirectIo::Way::write, threads,
                 size};
     if (!reads(session))
       for (std::size_t i = 0; i < threads; ++i) rpc::fill_content(io.buffer(i), io.offset(i));
     Lanes lanes;
-    for (std::size_t i = 0; i < threads; ++i) lanes.push_back(std::make_unique<IoLane>(io, i, size, meter));
-    samples = session.measure(lanes, {});
+    for (std::size_t i = 0; i < threads; ++i) lanes.push_back(std::make_unique<IoLane>(io, i, size, meters[i]));
+    samples = session.measure(lanes, {.of_each_lane = stream::kRounds});
     if (reads(session))
       for (std::size_t i = 0; i < threads; ++i)
         if (const auto fault = rpc::content_fault(io.buffer(i), io.offset(i)); !fault.empty())
@@ -101,7 +99,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
     return to_metric(calls == 0 ? 0 : static_cast<double>(value) / static_cast<double>(calls), calls);
   };
   std::map<std::string, Metric> metrics{{"operation", to_metric(samples.front())},
-                                        {"throughput", to_metric(meter.rate(), meter.arrivals())},
+                                        {"throughput", to_metric(stream::rate_of(meters), stream::arrivals_of(meters))},
                                         {"retransmissions", each(after.transmissions - before.transmissions - calls)}};
   if (protocol == "rdma") metrics["chunks"] = each(after.chunks - before.chunks);
   return metrics;
