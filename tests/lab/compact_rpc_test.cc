@@ -1,5 +1,7 @@
 // RPC over RDMA over real verbs: each procedure by both designs on each provider, the trips on a long path, and ends
 // that fail.
+#include <map>
+
 #include "tests/lab/compact.hh"
 
 namespace longhaul::testing {
@@ -126,6 +128,29 @@ TEST_F(Rpc, TripsAreWhatTheyAreOnALongPath) {
   EXPECT_LT(write, 5);
   EXPECT_GE(push, 2);
   EXPECT_LT(push, 3);
+}
+
+// The same: eight records a round trip in place of one, but for the time that they take on the link.
+TEST_F(Rpc, ReadAheadKeepsALongPathBusy) {
+  applied("--delay 40ms");
+  const auto throughput = [](const std::string& provider, const std::string& options) {
+    const auto both = call(provider, "--procedure read --size 8KiB --duration 500ms " + options);
+    return both.is_null() ? 0 : metric(both.at("client"), "throughput");
+  };
+  const auto rdma = [](const std::string& design) { return "--transport rdma --ahead 7 --design " + design; };
+  std::map<std::string, double> times;
+  for (const std::string provider : {"rxe", "siw"}) {
+    const auto alone = throughput(provider, "--transport rdma");
+    for (const std::string design : {"read-write", "read-read", "push"})
+      times[provider + " " + design] = throughput(provider, rdma(design)) / alone *
+                                       (design == "read-read" ? 2 : 1);  // its calls take two round trips
+  }
+  times["tcp"] = throughput("rxe", "--transport tcp --ahead 7") / throughput("rxe", "--transport tcp");
+  clear();
+  for (const auto& [name, ratio] : times) {
+    EXPECT_GT(ratio, 5) << name;
+    EXPECT_LT(ratio, 8.5) << name;
+  }
 }
 
 // What a hostile client gets at: counted.

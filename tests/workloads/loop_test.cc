@@ -77,6 +77,35 @@ TEST(Loop, CountsEveryOperationOnceAndKeepsTheFirstInOrder) {
   EXPECT_EQ(counted.raw[0]->inspected, 0);
 }
 
+constexpr Nanoseconds kBeside = 100ms;
+
+// The last operation's time is its own, not that of what is still under way beside it.
+TEST(Loop, WhatIsUnderWayBesideTheLastOperationIsAwaitedAndNotTimed) {
+  class Beside final : public Lane {
+   public:
+    void start() override { over_ = {}; }
+    bool advance() override {
+      if (over_ == observe::RawTime{}) over_ = observe::raw_time();
+      return true;
+    }
+    bool idle() const override { return observe::raw_time() - over_ > kBeside; }
+    Waitable& waitable() override { return connection_; }
+
+   private:
+    observe::RawTime over_;
+    FakeConnection connection_{1};
+  };
+  Lanes lanes;
+  lanes.push_back(std::make_unique<Beside>());
+  LoopOptions options;
+  options.raw_limit = 8;
+  const auto begun = observe::raw_time();
+  const auto samples = run_operations(lanes, Window{0ns, 3}, options).front();
+  EXPECT_GE(observe::raw_time() - begun, kBeside);
+  EXPECT_EQ(samples.histogram.count(), 3U);
+  for (const auto sample : samples.raw) EXPECT_LT(Nanoseconds{sample}, kBeside);
+}
+
 TEST(Loop, WindowStaysOpenForItsDuration) {
   const auto counted = countdowns({1});
   const auto before = observe::raw_time();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "common/error.hh"
 #include "model/units.hh"
@@ -73,6 +74,7 @@ struct Slot {
   Lane* lane;
   observe::RawTime started;
   bool busy;
+  std::optional<Nanoseconds> last;  // its last operation is over, something else of it is still under way
 };
 
 }  // namespace
@@ -86,7 +88,7 @@ std::vector<Samples> run_operations(const Lanes& lanes, Window window, const Loo
   for (const auto& lane : lanes) lane->reset();
   window.open(observe::raw_time());
   for (const auto& lane : lanes) {
-    slots.push_back({lane.get(), observe::raw_time(), true});
+    slots.push_back({lane.get(), observe::raw_time(), true, {}});
     lane->start();
   }
   std::size_t busy = slots.size();
@@ -97,12 +99,15 @@ std::vector<Samples> run_operations(const Lanes& lanes, Window window, const Loo
       if (!slot.busy || !slot.lane->advance()) continue;
       progressed = true;
       const auto now = observe::raw_time();
-      const auto sample = (now - slot.started) / options.divisor;
+      const auto sample = slot.last.value_or((now - slot.started) / options.divisor);
       auto& samples = all[slot.lane->kind()];
       // The one sample that is not recorded yet: it counts where there is only one kind.
       over = over || window.over(now, fewest(all) + (all.size() == 1 ? 1 : 0));
       if (over) {
-        if (!slot.lane->idle()) continue;
+        if (!slot.lane->idle()) {
+          slot.last = sample;
+          continue;
+        }
         slot.busy = false;
         --busy;
         if (options.inspecting) slot.lane->inspect();

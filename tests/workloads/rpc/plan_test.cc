@@ -164,6 +164,17 @@ TEST(CreditsTest, OneCallUntilTheFirstReply) {
   EXPECT_FALSE(credits.take());
 }
 
+TEST(CreditsTest, SeveralCallsTakeWhatThereIs) {
+  Credits credits{8};
+  EXPECT_EQ(credits.take(4), 1U) << "until the first reply";
+  EXPECT_EQ(credits.take(4), 0U);
+  credits.replied(6);
+  EXPECT_EQ(credits.take(4), 4U);
+  EXPECT_EQ(credits.take(4), 2U);
+  EXPECT_EQ(credits.under_way(), 6U);
+  EXPECT_EQ(credits.stalls(), 1U);
+}
+
 BufferPiece piece(std::size_t offset, std::size_t length, std::uint32_t key) {
   return {offset, length, registration::Keys{key, key}};
 }

@@ -62,7 +62,9 @@ TEST(WireTest, EveryKindComesBackAsItWent) {
   auto slot = rich();
   slot.kind = HeaderKind::slot;
   slot.slot = {{11, 8192, 0x20000}, {11, 100, 0x22000}};
-  for (auto header : {Header{.xid = 1}, rich(), nomsg, msgp, done, error, slot}) {
+  auto ahead = rich();
+  ahead.kind = HeaderKind::ahead;
+  for (auto header : {Header{.xid = 1}, rich(), nomsg, msgp, done, error, slot, ahead}) {
     const auto bytes = bytes_of(header);
     auto longer = bytes;
     longer.resize(bytes.size() + 12);
@@ -88,6 +90,7 @@ TEST(WireTest, WhatIsNoHeaderIsRefusedAndSaysWhy) {
   EXPECT_EQ(decode_header(bytes_of({5, 2, 0, 0, 0, 0, 0}), Sender::client).error().fault.kind,
             WireFault::Kind::version);
   EXPECT_THAT(refused(bytes_of({5, 1, 0, 5, 0, 0, 0})), HasSubstr("unknown kind, 5"));
+  EXPECT_THAT(refused(bytes_of({5, 1, 0, 18, 0, 0, 0})), HasSubstr("unknown kind, 18"));
   EXPECT_THAT(refused(bytes_of({5, 1, 0, 0, 2, 0, 0})), HasSubstr("not whole")) << "a flag that is no flag";
   EXPECT_THAT(refused(bytes_of({5, 1, 0, 4, 3})), HasSubstr("unknown error, 3"));
 }

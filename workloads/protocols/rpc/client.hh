@@ -26,13 +26,16 @@ class Client {
   Client& operator=(const Client&) = delete;
   virtual ~Client() = default;
 
-  /// The thread's next call: goes out as soon as there is a credit.
+  /// The thread's next operation: its call goes out as soon as there is a credit, unless its record was asked for
+  /// ahead.
   virtual void start(std::size_t thread) = 0;
   /// Makes progress. Throws std::runtime_error where the server answers with an error, or not as it should.
   virtual void progress() = 0;
   /// The thread has its result.
   virtual bool done(std::size_t thread) const = 0;
-  /// Of the thread's last call, as Options::size.
+  /// Nor is anything under way that was asked for ahead of it.
+  virtual bool idle(std::size_t thread) const = 0;
+  /// Of the thread's last operation, as Options::size.
   virtual std::size_t size(std::size_t thread) const = 0;
   virtual void reset() = 0;
   virtual Waitable& waitable() = 0;
@@ -43,6 +46,8 @@ class Client {
   /// One-way trips of a call, as its reply came; calls that had to wait for a credit; since reset().
   virtual double trips() const = 0;
   virtual std::uint64_t stalls() const = 0;
+  /// Operations whose record was here when they began; since reset().
+  virtual std::uint64_t found() const = 0;
   virtual std::optional<registration::ExecutorCounters> registrations() const = 0;
   /// Compares every byte of the last READ. Throws std::runtime_error.
   virtual void verify_last() const = 0;
@@ -54,20 +59,23 @@ class RdmaClient final : public Client {
 
   void start(std::size_t thread) override;
   void progress() override;
-  bool done(std::size_t thread) const override { return calls_[thread].state == Call::State::idle; }
-  std::size_t size(std::size_t thread) const override { return caller_.call(thread).size; }
+  bool done(std::size_t thread) const override { return calls_[caller_.line_of(thread)].state == Call::State::idle; }
+  bool idle(std::size_t thread) const override;
+  std::size_t size(std::size_t thread) const override { return caller_.call(caller_.line_of(thread)).size; }
   void reset() override;
   Waitable& waitable() override { return connection_; }
 
   double ceiling(Nanoseconds round_trip) const override;
   double trips() const override;
   std::uint64_t stalls() const override { return caller_.stalls(); }
+  std::uint64_t found() const override { return found_; }
   std::optional<registration::ExecutorCounters> registrations() const override { return buffers_.counters(); }
   void verify_last() const override;
   /// The first byte that the thread's last READ, which is done, has otherwise than the file, in words; empty: none.
-  std::string fault(std::size_t thread) const;
+  std::string fault(std::size_t thread) const { return fault_of(caller_.line_of(thread)); }
 
  private:
+  // Of a line (Caller).
   struct Call {
     /// acknowledging: the reply is there, but not yet the adapter's word that what was pushed has arrived. closing: nor
     /// is its buffer closed to the server yet.
@@ -83,33 +91,37 @@ class RdmaClient final : public Client {
     std::size_t length = 0;        // of what is fetched
     std::size_t reads_left = 0;
   };
-  std::size_t buffer_of(std::size_t thread) const { return layout_.buffers + thread * layout_.buffer_stride; }
-  std::span<std::byte> bytes_of(std::size_t thread, std::size_t length) {
-    return connection_.memory().subspan(buffer_of(thread), length);
+  std::size_t buffer_of(std::size_t line) const { return layout_.buffers + line * layout_.buffer_stride; }
+  std::span<std::byte> bytes_of(std::size_t line, std::size_t length) {
+    return connection_.memory().subspan(buffer_of(line), length);
   }
   void send_ready();
-  void send_call(std::size_t thread);
-  void send_long(std::size_t thread, std::span<const std::byte> payload);
+  void send_call(std::size_t line);
+  void send_row(const std::vector<std::size_t>& lines);
+  void send_message(Header header, const ClientCall& operation, std::span<const std::byte> payload, nfs::Payload where,
+                    std::size_t segments);
+  void send_long(std::size_t line, std::span<const std::byte> payload);
   [[noreturn]] void no_room(const ClientCall& operation, std::size_t segments) const;
-  Chunk offer(std::size_t thread, std::size_t length);
+  Chunk offer(std::size_t line, std::size_t length);
   void receive(std::size_t offset, std::size_t length);
-  void take_reply(std::size_t thread, const Header& header, std::span<const std::byte> message);
-  void fetch(std::size_t thread, const Header& header, std::span<const std::byte> message);
+  void take_reply(std::size_t line, const Header& header, std::span<const std::byte> message);
+  void fetch(std::size_t line, const Header& header, std::span<const std::byte> message);
   void post_reads();
-  void fetched(std::size_t thread);
-  void finish(std::size_t thread, ReplyWay way);
+  void fetched(std::size_t line);
+  void finish(std::size_t line, ReplyWay way);
   void send_done(std::uint32_t xid);
   CallPlan plan_of(const ClientCall& operation) const;
-  bool push(std::size_t thread, Header& header);
-  /// The payload of WRITE: in the thread's buffer, unless the whole call goes there.
-  std::span<const std::byte> payload_of(std::size_t thread, const ClientCall& operation);
+  std::string fault_of(std::size_t line) const;
+  bool push(std::size_t line, Header& header);
+  /// The payload of WRITE: in the line's buffer, unless the whole call goes there.
+  std::span<const std::byte> payload_of(std::size_t line, const ClientCall& operation);
   void take_slot(const Header& header);
-  /// The adapter must not change, nor read, the thread's buffer from now on. True where it cannot any more; else the
+  /// The adapter must not change, nor read, the line's buffer from now on. True where it cannot any more; else the
   /// call is closing.
-  bool close(std::size_t thread);
-  void close_kept(std::size_t thread);
+  bool close(std::size_t line);
+  void close_kept(std::size_t line);
   void conclude_closed();
-  void conclude(std::size_t thread, const Header& header, std::span<const std::byte> message);
+  void conclude(std::size_t line, const Header& header, std::span<const std::byte> message);
   /// `xid`: of the call, or of that whose RDMA_DONE it is.
   void post_message(std::size_t offset, std::size_t length, std::uint32_t xid);
   void sent(std::uint32_t xid);
@@ -120,18 +132,19 @@ class RdmaClient final : public Client {
   CallPlan plan_;  // of a call of the options' procedure and size; of a mix each has its own
   Buffers buffers_;
   SendRing sends_;
-  ReadQueue reads_;  // of threads
+  ReadQueue reads_;  // of lines
   Caller caller_;
-  std::vector<Call> calls_;
-  std::vector<std::vector<std::byte>> application_;  // by thread, where payloads are copied
+  std::vector<Call> calls_;                          // by line
+  std::vector<std::vector<std::byte>> application_;  // by line, where payloads are copied
   std::deque<std::uint32_t> sending_;                // calls by xid, and RDMA_DONEs by that of theirs
-  std::deque<std::size_t> closing_;                  // threads
+  std::deque<std::size_t> closing_;                  // lines
   std::deque<Chunk> slots_;                          // granted by the server
   std::deque<std::uint32_t> dones_;                  // to be sent
   std::deque<std::size_t> receives_;
   std::uint64_t trips_ = 0;
   std::uint64_t finished_ = 0;
-  std::optional<std::size_t> last_read_;  // thread
+  std::uint64_t found_ = 0;
+  std::optional<std::size_t> last_read_;  // line
   ReplyWay way_ = ReplyWay::inside;       // of the last reply
   std::size_t segments_ = 1;
 };

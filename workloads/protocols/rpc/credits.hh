@@ -14,21 +14,23 @@ class Credits {
 
   std::uint32_t wanted() const { return wanted_; }
   std::uint32_t under_way() const { return under_way_; }
-  /// A call may go out, and is counted. False: it has to wait for a reply; counted as a stall.
-  bool take() {
+  /// As many calls may go out, `wanted` at the most, and are counted. 0: the next has to wait for a reply; counted as a
+  /// stall.
+  std::uint32_t take(std::uint32_t wanted = 1) {
     if (under_way_ >= granted_) {
       ++stalls_;
-      return false;
+      return 0;
     }
-    ++under_way_;
-    return true;
+    const auto taken = std::min(wanted, granted_ - under_way_);
+    under_way_ += taken;
+    return taken;
   }
   /// A reply came. A grant of 0 is one: a client that may send nothing could never be told otherwise.
   void replied(std::uint32_t granted) {
     granted_ = std::clamp(granted, 1U, wanted_);
     if (under_way_ > 0) --under_way_;
   }
-  /// The number of refusals of take().
+  /// How often take() gave none.
   std::uint64_t stalls() const { return stalls_; }
 
  private:

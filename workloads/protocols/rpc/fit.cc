@@ -54,20 +54,20 @@ std::size_t fit_inline(const Options& options, const Path& path) {
 }
 
 std::size_t fit_credits(const Options& options, const Path& path) {
-  if (path.facts.link.bits_per_second == 0) return options.threads;
+  if (path.facts.link.bits_per_second == 0) return options.lines();
   const auto shape = longest_call(options);
   auto plan = plan_call(options.design, shape, options.threshold, options.long_calls);
   plan.pushed = options.pushes();
   const bool fetched = options.design == Design::read_read && whole_reply(shape) > options.threshold;
   const auto trips =
       trips_of(fetched ? ReplyWay::read_chunk : ReplyWay::inside, plan, segments_of(options), options.ord);
-  return std::clamp<std::size_t>(divided(bytes_on(path, trips.latency / 2), options.size), 1, options.threads);
+  return std::clamp<std::size_t>(divided(bytes_on(path, trips.latency / 2), options.size), 1, options.lines());
 }
 
 std::size_t fit_ord(const Options& options, const Path& path) {
   const auto segments = segments_of(options);
   const auto least = std::min(segments, kMostReads);
-  const auto most = std::clamp(options.threads * segments, least, kMostReads);
+  const auto most = std::clamp(options.lines() * segments, least, kMostReads);
   if (path.facts.link.bits_per_second == 0) return most;
   return std::clamp(divided(bytes_on(path, 1), std::min(options.segment, options.size)), least, most);
 }

@@ -22,14 +22,14 @@ Layout::Layout(const Options& options, Role role, bool stream)
       buffers(0),
       buffer_stride(whole_pages(options.size + kMostMessage)),
       // A server's buffer is in use until its reply is acknowledged; the client's next call may be there before.
-      buffer_slots(role == Role::client ? options.threads : 2 * options.credits),
+      buffer_slots(role == Role::client ? options.lines() : 2 * options.credits),
       pushed(0),
       // One more than a client may hold, so that one is ready for the next reply.
       pushed_slots(role == Role::server && options.pushes() ? options.credits + 1 : 0),
       total(0) {
   // A stream's messages are taken one after another, and handed to the kernel before the next is made.
   if (stream) {
-    out_slots = role == Role::client ? options.threads : 1;
+    out_slots = role == Role::client ? options.lines() : 1;
     in_slots = 1;
     buffer_slots = pushed_slots = 0;
   }
@@ -69,7 +69,7 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, bool stream) 
   plan.rights = rights_of(options, role);
   plan.shared_domain = options.shared_domain && role == Role::server;
   plan.message = std::max(options.size, layout.stride);
-  plan.in_flight = options.size * options.threads + options.threads * kMostMessage;
+  plan.in_flight = options.lines() * (options.size + kMostMessage);
   plan.memory = layout.total;
   if (stream) return plan;
   const auto pieces = (options.size + options.segment - 1) / options.segment + 1;

@@ -35,7 +35,8 @@ struct Options {
   std::size_t size = 4096;  ///< READ, WRITE: bytes, of a mix at the most; READDIR: of the result; READLINK: of the path
   std::size_t clients = 1;  ///< of the server, a connection each
   std::size_t client = 0;   ///< which of them, at the client's end
-  std::size_t threads = 1;  ///< of a client: each has one call under way
+  std::size_t threads = 1;  ///< of a client: each has one call under way, and those for what it reads ahead
+  std::size_t ahead = 0;    ///< READ: records that a client asks for before its thread wants them
   std::size_t credits = 32;        ///< calls under way that the server grants
   std::size_t threshold = 4096;    ///< bytes of the largest message that is sent, header included
   std::size_t segment = 1 << 20;   ///< bytes that one segment of a chunk has at the most
@@ -54,8 +55,13 @@ struct Options {
 
   bool pushes() const { return design == Design::push && !long_calls && (mix || procedure == nfs::Procedure::write); }
   bool moves_payload() const { return mix || procedure == nfs::Procedure::read || procedure == nfs::Procedure::write; }
-  /// Bytes of the file, so that each thread of each client has some records of its own.
-  std::uint64_t file_size() const { return size * threads * clients * kRecords; }
+  /// Records of a thread that are asked for, or held, at a time.
+  std::size_t kept() const { return ahead + 1; }
+  /// Calls that a client has under way at the most, if it is granted as many.
+  std::size_t lines() const { return threads * kept(); }
+  /// Each thread of each client has records of its own.
+  std::size_t records() const { return kRecords * kept(); }
+  std::uint64_t file_size() const { return size * threads * clients * records(); }
   static constexpr std::size_t kRecords = 4;
 };
 

@@ -117,11 +117,25 @@ void RdmaServer::receive(std::size_t length) {
     if (decoded && decoded->header.kind == HeaderKind::done) take_back(decoded->header.xid);
     return;
   }
-  if (waiting_.size() + working() >= options_.credits)
+  await(offset, length, *decoded);
+}
+
+// For a thread. Each record of a call that asks for several is a call of its own from here on.
+void RdmaServer::await(std::size_t offset, std::size_t length, const DecodedHeader& decoded) {
+  const auto records =
+      decoded.header.kind == HeaderKind::ahead ? std::max<std::size_t>(decoded.header.writes.size(), 1) : 1;
+  if (waiting_.size() + working() + records > options_.credits)
     throw std::runtime_error(fmt::format("call {:#010x} is one more than the {} that the client was granted",
-                                         decoded->header.xid, options_.credits));
-  if (seen_) seen_(decoded->header);
-  waiting_.push_back({offset, length, std::move(*decoded)});
+                                         decoded.header.xid + (options_.credits - waiting_.size() - working()),
+                                         options_.credits));
+  if (seen_) seen_(decoded.header);
+  for (std::size_t i = 0; i < records; ++i) {
+    waiting_.push_back({offset, length, decoded, i, i + 1 == records});
+    if (records == 1) return;
+    auto& header = waiting_.back().decoded.header;
+    header.xid += static_cast<std::uint32_t>(i);
+    header.writes = {decoded.header.writes[i]};
+  }
 }
 
 // RDMA_DONE: the client has read what was offered. Of a call that offered nothing it means nothing (RFC 8166).
@@ -165,7 +179,7 @@ void RdmaServer::begin(Work& work, Received received) {
   ++counters_.calls;
   work = {};
   work.header = std::move(received.decoded.header);
-  work.receive = received.offset;
+  if (received.last) work.receive = received.offset;
   work.done = true;
   const auto& reads = work.header.reads;
   const bool long_call = work.header.kind == HeaderKind::nomsg;
@@ -177,6 +191,11 @@ void RdmaServer::begin(Work& work, Received received) {
     work.call = std::move(*call);
   }
   if (work.header.kind == HeaderKind::slot) return take_pushed(work);
+  if (work.header.kind == HeaderKind::ahead) {
+    if (work.call.procedure != nfs::Procedure::read || !reads.empty() || work.header.reply) return refuse(work);
+    work.call.header.xid += static_cast<std::uint32_t>(received.record);
+    work.call.read.offset += received.record * work.call.read.count;
+  }
   Chunk chunk;
   for (const auto& read : reads)
     if (read.position == reads.front().position) chunk.push_back(read.target);

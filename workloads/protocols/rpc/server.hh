@@ -82,10 +82,13 @@ class RdmaServer final : public Lane {
     std::size_t offset;
     std::size_t length;
     DecodedHeader decoded;
+    std::size_t record = 0;  // of a call that asks for several (HeaderKind::ahead)
+    bool last = true;        // of its records: the call's bytes are not needed behind it
   };
 
   std::size_t buffer_of(const Work& work) const;
   void receive(std::size_t length);
+  void await(std::size_t offset, std::size_t length, const DecodedHeader& decoded);
   void dispatch();
   void begin(Work& work, Received received);
   void fetch(Work& work, const Chunk& chunk);

@@ -95,21 +95,35 @@ StreamClient::StreamClient(Connection& connection, const Options& options)
       layout_(options, Role::client, true),
       records_(connection, layout_.in, layout_.stride),
       caller_(options),
-      under_way_(options.threads) {}
+      under_way_(options.lines()) {}
 
 void StreamClient::start(std::size_t thread) {
-  under_way_[thread] = true;
-  caller_.start(thread);
+  for (const auto line : caller_.start(thread)) under_way_[line] = true;
+  if (done(thread)) ++found_;
   send_ready();
 }
 
-void StreamClient::send_ready() {
-  while (const auto thread = caller_.next()) send_call(*thread);
+bool StreamClient::idle(std::size_t thread) const {
+  const auto first = under_way_.begin() + static_cast<std::ptrdiff_t>(thread * options_.kept());
+  return std::none_of(first, first + static_cast<std::ptrdiff_t>(options_.kept()), [](bool one) { return one; });
 }
 
-void StreamClient::send_call(std::size_t thread) {
-  const auto& operation = caller_.call(thread);
-  const auto place = layout_.out + thread * layout_.stride;
+void StreamClient::reset() {
+  caller_.reset();
+  found_ = 0;
+}
+
+void StreamClient::send_ready() {
+  for (;;) {
+    const auto& lines = caller_.next();
+    if (lines.empty()) return;
+    send_call(lines.front());
+  }
+}
+
+void StreamClient::send_call(std::size_t line) {
+  const auto& operation = caller_.call(line);
+  const auto place = layout_.out + line * layout_.stride;
   const auto bytes = connection_.memory().subspan(place, layout_.stride);
   XdrWriter out{bytes.subspan(kRecordMark)};
   if (operation.procedure == nfs::Procedure::write) {
@@ -138,13 +152,13 @@ void StreamClient::take(std::span<const std::byte> record) {
   XdrReader in{record};
   const auto xid = in.word();
   // A stream's flow control is TCP's: the server takes what comes.
-  const auto thread = caller_.replied(xid, caller_.credits());
-  const auto& operation = caller_.call(thread);
+  const auto line = caller_.replied(xid, caller_.credits());
+  const auto& operation = caller_.call(line);
   const auto reply = check_reply(record, operation, nfs::Payload::inside);
   if (operation.procedure == nfs::Procedure::read)
     if (const auto fault = content_fault_at_ends(reply.payload, operation.offset); !fault.empty())
       throw std::runtime_error(fmt::format("{}: {}", name_of(operation.procedure, xid), fault));
-  under_way_[thread] = false;
+  under_way_[line] = false;
   send_ready();
 }
 

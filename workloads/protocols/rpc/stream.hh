@@ -60,24 +60,26 @@ class StreamClient final : public Client {
 
   void start(std::size_t thread) override;
   void progress() override;
-  bool done(std::size_t thread) const override { return !under_way_[thread]; }
-  void reset() override { caller_.reset(); }
-  std::size_t size(std::size_t thread) const override { return caller_.call(thread).size; }
+  bool done(std::size_t thread) const override { return !under_way_[caller_.line_of(thread)]; }
+  bool idle(std::size_t thread) const override;
+  void reset() override;
+  std::size_t size(std::size_t thread) const override { return caller_.call(caller_.line_of(thread)).size; }
   Waitable& waitable() override { return connection_; }
   double ceiling(Nanoseconds round_trip) const override {
     return rpc::ceiling(
-        {.threads = options_.threads * options_.clients, .credits = options_.credits * options_.clients}, {},
+        {.threads = options_.lines() * options_.clients, .credits = options_.credits * options_.clients}, {},
         ReplyWay::inside, round_trip);
   }
   double trips() const override { return 2; }
   std::uint64_t stalls() const override { return caller_.stalls(); }
+  std::uint64_t found() const override { return found_; }
   std::optional<registration::ExecutorCounters> registrations() const override { return std::nullopt; }
   /// Every READ is compared where it lies: only the last ones' ends are.
   void verify_last() const override {}
 
  private:
   void send_ready();
-  void send_call(std::size_t thread);
+  void send_call(std::size_t line);
   void take(std::span<const std::byte> record);
 
   Connection& connection_;
@@ -85,7 +87,8 @@ class StreamClient final : public Client {
   Layout layout_;
   RecordReader records_;
   Caller caller_;
-  std::vector<bool> under_way_;  // by thread
+  std::vector<bool> under_way_;  // by line
+  std::uint64_t found_ = 0;
 };
 
 }  // namespace longhaul::workloads::rpc

@@ -163,7 +163,9 @@ tl::expected<DecodedHeader, BadHeader> decode_header(std::span<const std::byte> 
   if (!in.good()) return bad(WireFault::Kind::chunk, fmt::format("cut short after {} bytes", bytes.size()));
   if (version != kWireVersion)
     return bad(WireFault::Kind::version, fmt::format("version {}, not {}", version, kWireVersion));
-  if (kind > static_cast<std::uint32_t>(HeaderKind::error) && kind != static_cast<std::uint32_t>(HeaderKind::slot))
+  const bool ours =
+      kind == static_cast<std::uint32_t>(HeaderKind::slot) || kind == static_cast<std::uint32_t>(HeaderKind::ahead);
+  if (kind > static_cast<std::uint32_t>(HeaderKind::error) && !ours)
     return bad(WireFault::Kind::chunk, fmt::format("an unknown kind, {}", kind));
   header.kind = static_cast<HeaderKind>(kind);
   if (header.kind == HeaderKind::error) {

@@ -27,7 +27,10 @@ enum class HeaderKind : std::uint32_t {
   error = 4,  ///< the header that came was not understood
   /// Ours, of design `push` (docs/rpc.md): as msg, and a slot behind the lists. A reply grants it: memory that the
   /// client may write. A call says that its payload is there.
-  slot = 16
+  slot = 16,
+  /// Ours, of design `push`: a READ of several records that lie one behind another. The write list has a chunk for
+  /// each, and each has a reply of its own, as if it had been called for: the second with the next xid, and so on.
+  ahead = 17
 };
 
 /// Memory that the peer may read or write: its handle (rkey), and its address there.

@@ -49,7 +49,8 @@ Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::
           .size = mix ? Mix::longest(number("size")) : number("size"),
           .clients = number("clients"),
           .threads = number("threads"),
-          .credits = fitted("credits", number("threads")),
+          .ahead = number("ahead"),
+          .credits = fitted("credits", number("threads") * (number("ahead") + 1)),
           .threshold = fitted("inline", kLongestInline),
           .segment = number("segment"),
           .ord = fitted("ord", kMostReads),
@@ -83,11 +84,14 @@ Attempt<ConnectionPlan> rpc_plan(const WorkloadSpec& spec, const Parameters& par
   const auto options = options_of(spec, parameters, transport);
   if (options.procedure == nfs::Procedure::readlink && options.size > nfs::kMostPath)
     return wrong_input("--size {}: a path that READLINK gives has at most {} bytes", options.size, nfs::kMostPath);
+  if (options.ahead > 0 && (options.mix || options.procedure != nfs::Procedure::read))
+    return wrong_input("--ahead {}: only READs are asked for ahead: give --procedure read", options.ahead);
   if (options.file_size() > kMostFile)
     return wrong_input(
-        "--clients {} with --threads {} and --size {}: the server's file would have {}, at most {} are kept in memory",
-        options.clients, options.threads, spelt_size(options.size), spelt_size(options.file_size()),
-        spelt_size(kMostFile));
+        "--clients {} with --threads {}{} and --size {}: the server's file would have {}, at most {} are "
+        "kept in memory",
+        options.clients, options.threads, options.ahead > 0 ? fmt::format(", --ahead {}", options.ahead) : "",
+        spelt_size(options.size), spelt_size(options.file_size()), spelt_size(kMostFile));
   if (options.threshold < kLeastInline)
     return wrong_input("--inline {}: a message has at least {}; 0: as the path turns out", options.threshold,
                        spelt_size(kLeastInline));
@@ -153,21 +157,26 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   return idle;
 }
 
-// One thread of a client's. Counts the payload of calls that are done.
+// One thread of a client's. Counts the payload of operations that are done.
 class CallLane final : public Lane {
  public:
   CallLane(Client& client, std::size_t thread, stream::Meter& meter)
       : client_(client), thread_(thread), meter_(meter) {}
-  void start() override { client_.start(thread_); }
+  void start() override {
+    counted_ = false;
+    client_.start(thread_);
+  }
   bool advance() override {
     client_.progress();
+    if (counted_) return idle();  // the window is over, and something may come that was asked for ahead
     if (!client_.done(thread_)) return false;
     meter_.count(client_.size(thread_), observe::raw_time());
-    return true;
+    return counted_ = true;
   }
+  bool idle() const override { return client_.idle(thread_); }
   void reset() override {
-    meter_.reset();  // all lanes are reset before the first call of the window
-    if (thread_ == 0) client_.reset();
+    meter_.reset();
+    if (thread_ == 0) client_.reset();  // all lanes are reset before the first call of the window
   }
   Waitable& waitable() override { return client_.waitable(); }
 
@@ -175,6 +184,7 @@ class CallLane final : public Lane {
   Client& client_;
   std::size_t thread_;
   stream::Meter& meter_;
+  bool counted_ = false;
 };
 
 std::unique_ptr<Client> make_client(const PairedSession& session, Connection& connection, const Options& options) {
@@ -183,13 +193,16 @@ std::unique_ptr<Client> make_client(const PairedSession& session, Connection& co
 }
 
 // What they did during the window, `count` calls of all of them together.
-std::map<std::string, Metric> metrics_of(const std::vector<std::unique_ptr<Client>>& clients, std::uint64_t count) {
+std::map<std::string, Metric> metrics_of(const std::vector<std::unique_ptr<Client>>& clients, const Options& options,
+                                         std::uint64_t count) {
   double trips = 0;
   double stalls = 0;
+  double found = 0;
   std::optional<registration::ExecutorCounters> registrations;
   for (const auto& one : clients) {
     trips += one->trips() / static_cast<double>(clients.size());
     stalls += static_cast<double>(one->stalls());
+    found += static_cast<double>(one->found());
     if (const auto counters = one->registrations()) {
       if (!registrations) registrations.emplace();
       *registrations += *counters;
@@ -197,6 +210,7 @@ std::map<std::string, Metric> metrics_of(const std::vector<std::unique_ptr<Clien
   }
   std::map<std::string, Metric> metrics{{"trips", to_metric(trips, count)},
                                         {"credit_stalls", to_metric(stalls, count)}};
+  if (options.ahead > 0 && count > 0) metrics["ahead_hits"] = to_metric(found / static_cast<double>(count), count);
   if (registrations) {
     metrics.merge(registration_metrics(*registrations, registrations->requests));
     metrics["idle"] = to_metric(static_cast<double>(registrations->most_idle_pages * registration::kPageSize), count);
@@ -214,22 +228,22 @@ std::map<std::string, Metric> client(ClientSession& session) {
     options.handles = kernel.handles;
   }
   std::vector<std::unique_ptr<Client>> clients;
-  stream::Meter meter;
+  std::vector<stream::Meter> meters(options.clients * options.threads, stream::Meter{options.kept()});
   Lanes lanes;
   for (std::size_t i = 0; i < options.clients; ++i) {
     options.client = i;
     auto& connection = kernel.connection ? *kernel.connection : *session.connections()[i];
     clients.push_back(make_client(session, connection, options));
     for (std::size_t thread = 0; thread < options.threads; ++thread)
-      lanes.push_back(std::make_unique<CallLane>(*clients.back(), thread, meter));
+      lanes.push_back(std::make_unique<CallLane>(*clients.back(), thread, meters[lanes.size()]));
   }
-  const auto samples = session.measure(lanes, {});
+  const auto samples = session.measure(lanes, {.of_each_lane = stream::kRounds * options.kept()});
   for (const auto& one : clients) one->verify_last();
   const auto count = samples.front().histogram.count();
-  auto metrics = metrics_of(clients, count);
+  auto metrics = metrics_of(clients, options, count);
   metrics["operation"] = to_metric(samples.front());
   if (options.moves_payload()) {
-    metrics["throughput"] = to_metric(meter.rate(), meter.arrivals());
+    metrics["throughput"] = to_metric(stream::rate_of(meters), stream::arrivals_of(meters));
   }
   if (options.moves_payload() && !options.mix) {
     metrics["ceiling"] =

@@ -50,6 +50,7 @@ std::int64_t trips(const Parameters& parameters) {
 std::optional<double> predict(const Parameters& parameters) {
   const auto one_way = delays_of(parameters).round_trip() / 2;
   if (one_way == 0 || choice_of(parameters, "procedure", kRead) == "oltp") return std::nullopt;
+  if (integer_of(parameters, "ahead", 0) > 0) return std::nullopt;  // most find their record here, some wait for it
   return one_way * static_cast<double>(trips(parameters));
 }
 
@@ -85,12 +86,16 @@ std::vector<ParameterSpec> parameters() {
        .help =
            "read-write: the server writes long replies into memory that the call offers; read-read: the server "
            "offers memory, which the client reads and gives back; push: as read-write, and the client writes WRITE's "
-           "payload into memory that the server granted with an earlier reply",
+           "payload into memory that the server granted with an earlier reply, the server what is read ahead into "
+           "memory that an earlier call granted",
        .fallback = Value{kReadWrite},
        .choices = {kReadWrite, kReadRead, kPush},
        .needs = kChunks},
       count("clients", 1, 1, 64, "of the server, a connection each", std::nullopt),
       count("threads", 1, 1, 128, "of a client, on one connection: each has one call under way", std::nullopt),
+      count("ahead", 0, 0, 63,
+            "READ: records that a client asks for before its thread wants them; by design push several by one call",
+            std::nullopt),
       count("credits", 32, 0, 512,
             "calls under way that the server grants to each client; 0: as many as keep the path busy", std::nullopt),
       {.name = "inline",
@@ -218,6 +223,11 @@ std::vector<MetricSpec> metrics() {
        .unit = "1",
        .better = Better::lower,
        .help = "how often a call had to wait until the server granted it",
+       .detail = true},
+      {.name = "ahead_hits",
+       .unit = "1",
+       .better = Better::higher,
+       .help = "share of the READs whose record, asked for ahead, was there when their thread wanted it",
        .detail = true},
       {.name = "blocked",
        .unit = "ns",
