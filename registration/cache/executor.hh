@@ -40,6 +40,8 @@ class Registrar {
   /// Until then a peer may still get at the region. Equal where remove() does all of it.
   virtual std::uint64_t removals() const { return 0; }
   virtual std::uint64_t completed_removals() { return removals(); }
+  /// Of removals() those for which nothing was asked: the peer had closed the region.
+  virtual std::uint64_t closed_by_peer() const { return 0; }
 };
 
 /// Counters of the executor since reset(). Times in ns.

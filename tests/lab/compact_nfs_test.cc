@@ -67,6 +67,11 @@ TEST_F(Nfs, OurClientSpeaksToTheKernelsServer) {
                             "--transport rdma --server kernel --threads 3 --calls long --procedure write --size 64KiB");
     EXPECT_EQ(metric(client, "trips"), 4) << provider;
   }
+  // Memory windows: the kernel's server closes those of a client that says it may (RFC 8797). What is read ahead.
+  const auto windows = run(
+      "rpc", "rxe", "--transport rdma --server kernel --threads 3 --size 64KiB --strategy fast --invalidation remote");
+  EXPECT_EQ(metric(windows, "closed_by_peer"), 1);
+  run("rpc", "rxe", "--transport rdma --server kernel --ahead 3 --size 64KiB");
   // Inline messages.
   run("rpc", "rxe", "--transport rdma --server kernel --size 1KiB");
   run("rpc", "rxe", "--transport rdma --server kernel --procedure write --size 1KiB");

@@ -84,6 +84,14 @@ TEST_F(Rpc, WindowsOpenABufferForACall) {
   call("rxe",
        "--transport rdma --threads 3 --size 20000 --strategy fast --server-buffers fast --design push "
        "--procedure write");
+  // Closed by the server's reply, each of them; pushed payloads by the client.
+  for (const std::string options : {"read", "write", "readdir", "read --design push --ahead 7"}) {
+    const auto both = call("rxe",
+                           "--transport rdma --threads 3 --size 20000 --strategy fast --invalidation remote "
+                           "--procedure " +
+                               options);
+    EXPECT_EQ(metric(both.at("client"), "closed_by_peer"), 1) << options;
+  }
   const auto lacking = by_hand("rpc", "siw", "--transport rdma --strategy fast");
   EXPECT_EQ(lacking.code, 1);
   EXPECT_NE(lacking.err.find("(siw) has no memory windows of type 2B"), std::string::npos) << lacking.err;

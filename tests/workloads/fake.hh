@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 
 #include "common/fd.hh"
@@ -35,6 +36,11 @@ class FakeRegistrar final : public registration::Registrar {
     return Registered{key, {key, key}};
   }
   int remove(Handle handle) override {
+    if (closed_.erase(static_cast<std::uint32_t>(handle)) == 1) {
+      ++removed;
+      ++closed_by_peer_;
+      return 0;
+    }
     const auto it = live.find(static_cast<std::uint32_t>(handle));
     if (it == live.end()) return EINVAL;
     pages_ -= it->second.count;
@@ -44,6 +50,15 @@ class FakeRegistrar final : public registration::Registrar {
   }
   std::uint64_t removals() const override { return removed; }
   std::uint64_t completed_removals() override { return std::min(removed, completes); }
+  std::uint64_t closed_by_peer() const override { return closed_by_peer_; }
+  /// As a message of the peer's may (Request::closes). Throws where there is no such region.
+  void close(std::uint32_t key) {
+    const auto it = live.find(key);
+    if (it == live.end()) throw std::logic_error(fmt::format("a message closes key {}, which is none", key));
+    pages_ -= it->second.count;
+    live.erase(it);
+    closed_.insert(key);
+  }
   /// Throws unless the bytes are registered under this key.
   void check(std::uint32_t key, const std::byte* data, std::size_t length) const {
     const auto asked =
@@ -60,6 +75,8 @@ class FakeRegistrar final : public registration::Registrar {
   std::function<void(registration::Pages)> on_add;
 
  private:
+  std::set<std::uint32_t> closed_;  // by the peer, and not removed yet
+  std::uint64_t closed_by_peer_ = 0;
   std::uint64_t pages_ = 0;
   std::uint32_t last_ = 0;
 };
@@ -119,6 +136,7 @@ class FakeConnection final : public Connection {
     const auto remote = target.usable(offset, request.length, request.remote_key);
     std::copy(local.begin(), local.end(), remote.begin());
     if (tamper && !remote.empty()) tamper(remote);
+    if (request.closes) target.registered.close(*request.closes);
     if (request.operation != Operation::write) target.complete({Completion::Kind::received, request.length});
     if (request.signaled) complete({Completion::Kind::sent, request.length});
   }

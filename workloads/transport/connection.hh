@@ -30,6 +30,8 @@ struct Request {
   /// Of memory that the connection has not registered itself (registrar()); empty: of what it has.
   std::optional<std::uint32_t> local_key = {};
   std::optional<std::uint32_t> remote_key = {};
+  /// send: the peer's adapter closes its window with this key before the message is there. The peer must have windows.
+  std::optional<std::uint32_t> closes = {};
 };
 
 /// Something that happened at this end. Receives complete in the order in which they were posted, reads too, and so do
@@ -63,7 +65,8 @@ class Connection : public Waitable {
   virtual registration::Registrar* registrar() { return nullptr; }
 
   /// Makes parts of memory(), all of which the connection has registered (ConnectionPlan::windows), usable by the peer
-  /// for a while; null where the transport or the plan has no windows. As registrar().
+  /// for a while; null where the transport or the plan has no windows. As registrar(). A window that the peer has
+  /// closed (Request::closes) needs no request of ours to be removed.
   virtual registration::Registrar* windows() { return nullptr; }
 
   /// The keys of what the connection has registered of it; none where the transport needs none.

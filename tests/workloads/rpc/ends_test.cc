@@ -223,6 +223,37 @@ TEST(RpcSequenceTest, ACallEndsWhenItsWindowIsClosed) {
   }
 }
 
+// By remote invalidation the reply has closed it, whatever else is with the adapter.
+TEST(RpcSequenceTest, AReplyClosesTheWindowOfItsCall) {
+  for (const auto procedure : {nfs::Procedure::read, nfs::Procedure::write, nfs::Procedure::readdir}) {
+    for (const auto design : {Design::read_write, Design::read_read, Design::push}) {
+      for (const std::size_t ahead : {0, 3}) {
+        Options options{.procedure = procedure, .design = design, .size = 8192, .threads = 2};
+        if (procedure == nfs::Procedure::read) options.ahead = ahead;
+        options.remote_invalidation = true;
+        options.client_buffers.strategy = "fast";
+        Table table{options};
+        for (int i = 0; i < 20; ++i) ASSERT_TRUE(table.play());
+        for (int i = 0; i < 20; ++i) {
+          table.server->advance();
+          table.client->progress();
+        }
+        EXPECT_TRUE(table.client_end.registered.live.empty());
+        table.client->verify_last();
+        EXPECT_EQ(table.server->counters().errors, 0U);
+        // What is fetched by the client, or pushed, has no key that the server knows.
+        const bool fetched = design == Design::read_read && procedure != nfs::Procedure::write;
+        const bool pushed = design == Design::push && procedure == nfs::Procedure::write;
+        if (!fetched && !pushed) {
+          EXPECT_EQ(table.client->closed_by_peer(), 1);
+        } else {
+          EXPECT_LT(table.client->closed_by_peer(), 0.2) << "the calls before the first slot";
+        }
+      }
+    }
+  }
+}
+
 TEST(RpcFaultTest, BadHeadersAreAnsweredAndNothingIsLeft) {
   Hostile peer{{.procedure = nfs::Procedure::write, .size = 8192}};
   std::array<std::byte, 28> version{};

@@ -61,6 +61,13 @@ Chunk used_of(Chunk chunk, std::uint64_t used) {
   return chunk;
 }
 
+std::optional<std::uint32_t> offered_key(const Header& call) {
+  if (!call.reads.empty()) return call.reads.front().target.handle;
+  if (!call.writes.empty() && !call.writes.front().empty()) return call.writes.front().front().handle;
+  if (call.reply && !call.reply->empty()) return call.reply->front().handle;
+  return std::nullopt;
+}
+
 Chunk first_of(Chunk chunk, std::uint64_t length) {
   chunk = used_of(std::move(chunk), length);
   std::erase_if(chunk, [](const WireSegment& one) { return one.length == 0; });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "workloads/protocols/rpc/wire.hh"
@@ -21,6 +22,9 @@ std::vector<Request> requests_to(Operation operation, const std::vector<BufferPi
 
 /// The chunk with the lengths that `used` bytes take of its segments: what a server gives back. Pure.
 Chunk used_of(Chunk chunk, std::uint64_t used);
+
+/// A key of the memory that a call offers; none: it offers nothing. Pure.
+std::optional<std::uint32_t> offered_key(const Header& call);
 
 /// The first `length` bytes of the chunk: no segments behind them. Pure.
 Chunk first_of(Chunk chunk, std::uint64_t length);

@@ -49,6 +49,8 @@ class Client {
   /// Operations whose record was here when they began; since reset().
   virtual std::uint64_t found() const = 0;
   virtual std::optional<registration::ExecutorCounters> registrations() const = 0;
+  /// Share of the memory windows that the server's reply had closed, since reset().
+  virtual double closed_by_peer() const { return 0; }
   /// Compares every byte of the last READ. Throws std::runtime_error.
   virtual void verify_last() const = 0;
 };
@@ -70,6 +72,7 @@ class RdmaClient final : public Client {
   std::uint64_t stalls() const override { return caller_.stalls(); }
   std::uint64_t found() const override { return found_; }
   std::optional<registration::ExecutorCounters> registrations() const override { return buffers_.counters(); }
+  double closed_by_peer() const override { return buffers_.closed_by_peer(); }
   void verify_last() const override;
   /// The first byte that the thread's last READ, which is done, has otherwise than the file, in words; empty: none.
   std::string fault(std::size_t thread) const { return fault_of(caller_.line_of(thread)); }

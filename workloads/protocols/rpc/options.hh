@@ -45,6 +45,8 @@ struct Options {
   bool blocking = true;            ///< a server thread waits for its RDMA reads, as Linux's does
   bool long_calls = false;         ///< WRITEs that do not fit into a message go as one chunk, not their payload alone
   bool copy = false;  ///< the client moves payloads between its registered buffers and the application's memory
+  /// The server's reply closes the memory window that the call has opened to it (client_buffers.windows()).
+  bool remote_invalidation = false;
   bool shared_domain = false;  ///< the server's connections have one protection domain
   Misdeed misdeed = Misdeed::none;
   Nanoseconds

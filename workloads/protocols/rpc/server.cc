@@ -364,7 +364,10 @@ void RdmaServer::send(const Header& header, std::span<const std::byte> message, 
     throw std::runtime_error(
         fmt::format("the reply to call {:#010x} does not fit behind {} bytes of segments", header.xid, begins));
   sending_.push_back(work);
-  connection_.post({.operation = Operation::send, .local = offset, .length = begins + out.size()});
+  Request request{.operation = Operation::send, .local = offset, .length = begins + out.size()};
+  if (options_.remote_invalidation && work && header.kind != HeaderKind::error)
+    request.closes = offered_key(works_[*work].header);
+  connection_.post(request);
   answered_ = true;
 }
 

@@ -83,7 +83,8 @@ KernelPeer meet_kernel(ClientSession& session, const Options& options, const Con
   if (!(words >> file >> directory >> link)) throw std::runtime_error("the server told no file handles");
   const Handles handles{.file = handle_of(file), .directory = handle_of(directory), .link = handle_of(link)};
   const auto threshold = static_cast<std::uint32_t>(options.threshold);
-  const auto own = encode(PrivateData{.send = threshold, .receive = threshold});
+  const auto own =
+      encode(PrivateData{.remote_invalidation = options.remote_invalidation, .send = threshold, .receive = threshold});
   auto foreign = session.dial(plan, session.streams() ? kNfsPort : kNfsRdmaPort,
                               {reinterpret_cast<const char*>(own.data()), own.size()});
   if (!session.streams()) check_sizes(foreign.answer, options.threshold);

@@ -58,6 +58,7 @@ Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::
           .blocking = word("serving") == "blocking",
           .long_calls = word("calls") == "long",
           .copy = word("copy") == "client",
+          .remote_invalidation = word("invalidation") == "remote",
           .client_buffers = client_buffers,
           .server_buffers = {.strategy = word("server_buffers"), .deferred = number("deferred")}};
 }
@@ -86,6 +87,10 @@ Attempt<ConnectionPlan> rpc_plan(const WorkloadSpec& spec, const Parameters& par
     return wrong_input("--size {}: a path that READLINK gives has at most {} bytes", options.size, nfs::kMostPath);
   if (options.ahead > 0 && (options.mix || options.procedure != nfs::Procedure::read))
     return wrong_input("--ahead {}: only READs are asked for ahead: give --procedure read", options.ahead);
+  if (options.remote_invalidation && (!options.client_buffers.windows() || options.client_buffers.deferred > 0))
+    return wrong_input(
+        "--invalidation remote: a reply closes the window of its call: give --strategy fast, and no "
+        "--deferred");
   if (options.file_size() > kMostFile)
     return wrong_input(
         "--clients {} with --threads {}{} and --size {}: the server's file would have {}, at most {} are "
@@ -213,6 +218,11 @@ std::map<std::string, Metric> metrics_of(const std::vector<std::unique_ptr<Clien
   if (options.ahead > 0 && count > 0) metrics["ahead_hits"] = to_metric(found / static_cast<double>(count), count);
   if (registrations) {
     metrics.merge(registration_metrics(*registrations, registrations->requests));
+    if (options.remote_invalidation) {
+      double closed = 0;
+      for (const auto& one : clients) closed += one->closed_by_peer() / static_cast<double>(clients.size());
+      metrics["closed_by_peer"] = to_metric(closed, count);
+    }
     metrics["idle"] = to_metric(static_cast<double>(registrations->most_idle_pages * registration::kPageSize), count);
   }
   return metrics;

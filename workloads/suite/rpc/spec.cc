@@ -151,6 +151,14 @@ std::vector<ParameterSpec> parameters() {
        .fallback = Value{"none"},
        .choices = {"none", "client"},
        .needs = kChunks}};
+  all.push_back({.name = "invalidation",
+                 .kind = Kind::choice,
+                 .help =
+                     "strategy fast: local, the client closes a call's memory window by a request of its own; remote, "
+                     "the server's reply closes it (send with invalidation)",
+                 .fallback = Value{"local"},
+                 .choices = {"local", "remote"},
+                 .needs = kChunks});
   all.push_back({.name = "server",
                  .kind = Kind::choice,
                  .help =
@@ -275,6 +283,11 @@ std::vector<MetricSpec> metrics() {
        .unit = "1",
        .better = Better::neither,
        .help = "of credits: 0, what the path made of it",
+       .detail = true},
+      {.name = "closed_by_peer",
+       .unit = "1",
+       .better = Better::higher,
+       .help = "invalidation: remote: share of the client's memory windows that a reply had closed",
        .detail = true},
       {.name = "idle",
        .unit = "B",

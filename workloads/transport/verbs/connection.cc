@@ -22,6 +22,13 @@ constexpr std::uint64_t kReceive = std::uint64_t{1} << 63;  // marks a receive's
 constexpr std::uint64_t kAsked = std::uint64_t{1} << 62;    // the caller wants to hear of this request
 constexpr std::uint64_t kNumber = kAsked - 1;
 
+// Whether the message has closed a window of ours. Linux's rxe (6.1, do_complete() in rxe_resp.c) hands a program the
+// flag by its number in the kernel, IB_WC_WITH_INVALIDATE, which is another flag's here.
+bool with_invalidation(const ibv_wc& completion, const RdmaDevice& device) {
+  const unsigned flag = device.provider == "rxe" ? IBV_WC_WITH_INV | IBV_WC_IP_CSUM_OK : IBV_WC_WITH_INV;
+  return (completion.wc_flags & flag) != 0;
+}
+
 std::string local_host(rdma_cm_id* id) {
   SocketAddress address;
   address.storage = *reinterpret_cast<const sockaddr_storage*>(::rdma_get_local_addr(id));
@@ -203,7 +210,8 @@ void VerbsConnection::post(const Request& request) {
   if (request.length <= inline_size_ && request.operation != Operation::read) work.send_flags |= IBV_SEND_INLINE;
   switch (request.operation) {
     case Operation::send:
-      work.opcode = IBV_WR_SEND;
+      work.opcode = request.closes ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND;
+      work.invalidate_rkey = request.closes.value_or(0);
       break;
     case Operation::write:
       work.opcode = IBV_WR_RDMA_WRITE;
@@ -258,6 +266,7 @@ void VerbsConnection::harvest() {
     const auto& one = found[static_cast<std::size_t>(i)];
     if (one.status != IBV_WC_SUCCESS) throw_completion(one);
     if ((one.wr_id & kReceive) != 0) {
+      if (windows_ && with_invalidation(one, device_)) windows_->invalidated(one.invalidated_rkey);
       ready_.push_back({Completion::Kind::received, one.byte_len});
       continue;
     }

@@ -35,16 +35,20 @@ class VerbsWindows final : public registration::Registrar {
   tl::expected<Registered, int> add(registration::Pages pages) override;
   /// Posted, too: see removals().
   int remove(Handle handle) override;
+  /// The peer's message has invalidated the window with this key (IBV_WC_WITH_INV).
+  void invalidated(std::uint32_t key);
   std::uint64_t removals() const override { return removals_; }
   std::uint64_t completed_removals() override;
+  std::uint64_t closed_by_peer() const override { return closed_by_peer_; }
 
  private:
   struct Window {
     MemoryWindow window;
     std::uint32_t key = 0;  // by the last request that was made
+    bool open = false;
   };
   struct Invalidation {
-    std::uint64_t request = 0;
+    std::uint64_t request = 0;  // 0: none was needed
     Handle window = 0;
   };
 
@@ -56,6 +60,7 @@ class VerbsWindows final : public registration::Registrar {
   std::vector<Handle> free_;
   std::deque<Invalidation> invalidated_;  // not known to be complete
   std::uint64_t removals_ = 0;
+  std::uint64_t closed_by_peer_ = 0;
 };
 
 }  // namespace longhaul::workloads
