@@ -117,24 +117,19 @@ void RdmaServer::receive(std::size_t length) {
     if (decoded && decoded->header.kind == HeaderKind::done) take_back(decoded->header.xid);
     return;
   }
-  await(offset, length, *decoded);
-}
-
-// For a thread. Each record of a call that asks for several is a call of its own from here on.
-void RdmaServer::await(std::size_t offset, std::size_t length, const DecodedHeader& decoded) {
-  const auto records =
-      decoded.header.kind == HeaderKind::ahead ? std::max<std::size_t>(decoded.header.writes.size(), 1) : 1;
-  if (waiting_.size() + working() + records > options_.credits)
-    throw std::runtime_error(fmt::format("call {:#010x} is one more than the {} that the client was granted",
-                                         decoded.header.xid + (options_.credits - waiting_.size() - working()),
-                                         options_.credits));
-  if (seen_) seen_(decoded.header);
-  for (std::size_t i = 0; i < records; ++i) {
-    waiting_.push_back({offset, length, decoded, i, i + 1 == records});
-    if (records == 1) return;
+  if (seen_) seen_(decoded->header);
+  // Each record of a call that asks for several is a call of its own from here on.
+  std::vector<Chunk> records;
+  if (decoded->header.kind == HeaderKind::ahead) records = std::exchange(decoded->header.writes, {});
+  const auto count = std::max<std::size_t>(records.size(), 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (waiting_.size() + working() >= options_.credits)
+      throw std::runtime_error(fmt::format("call {:#010x} is one more than the {} that the client was granted",
+                                           decoded->header.xid + i, options_.credits));
+    waiting_.push_back({offset, length, *decoded, i, i + 1 == count});
     auto& header = waiting_.back().decoded.header;
     header.xid += static_cast<std::uint32_t>(i);
-    header.writes = {decoded.header.writes[i]};
+    if (!records.empty()) header.writes = {std::move(records[i])};
   }
 }
 

@@ -88,7 +88,6 @@ class RdmaServer final : public Lane {
 
   std::size_t buffer_of(const Work& work) const;
   void receive(std::size_t length);
-  void await(std::size_t offset, std::size_t length, const DecodedHeader& decoded);
   void dispatch();
   void begin(Work& work, Received received);
   void fetch(Work& work, const Chunk& chunk);
