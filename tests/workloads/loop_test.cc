@@ -56,6 +56,15 @@ TEST(Window, LastsForBothItsDurationAndItsSamples) {
   EXPECT_FALSE(window.over(observe::from_ns(9000), 2));
 }
 
+TEST(Window, WaitsForMoreSamplesButNotForEver) {
+  Window window{1us, 3, {.samples = 10, .patience = 4us}};
+  window.open(observe::from_ns(5000));
+  EXPECT_FALSE(window.over(observe::from_ns(7000), 9));
+  EXPECT_TRUE(window.over(observe::from_ns(7000), 10));
+  EXPECT_TRUE(window.over(observe::from_ns(9000), 9));
+  EXPECT_FALSE(window.over(observe::from_ns(9000), 2)) << "those that have to be";
+}
+
 TEST(Pace, ReadsTheClockSeldomAndIsDueOncePerInterval) {
   Pace pace{100ns};
   int looks = 0;

@@ -14,6 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// For operations of each lane: less than a driver waits for a window.
+constexpr Nanoseconds kLongestWait = 15s;
 constexpr int kClockExchanges = 8;
 /// Two crystals of 50 ppm part by a ten-thousandth of the time that passes.
 constexpr std::int64_t kDrift = 10'000;
@@ -149,9 +151,13 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   open_window(answer->time ? opening_of(*answer, observe::boot_id(), known_clock_, observe::raw_time()) : std::nullopt);
   loop.raw_limit = kRawSamples;
   window_end_ = observe::raw_time() + duration("duration");
-  const auto fewest = std::max(options.fewest.value_or(static_cast<std::uint64_t>(number("min_samples"))),
-                               options.of_each_lane * lanes.size());
-  auto samples = run_operations(lanes, Window{duration("duration"), fewest}, loop);
+  const auto fewest = options.fewest.value_or(static_cast<std::uint64_t>(number("min_samples")));
+  const auto wished = options.of_each_lane * lanes.size();
+  auto samples = run_operations(lanes, Window{duration("duration"), fewest, {wished, kLongestWait}}, loop);
+  if (const auto count = samples.front().histogram.count(); count < wished)
+    limit(fmt::format("{} threads made {} operations in {}: of less than {} of each their rate is a guess",
+                      lanes.size(), count, format_quantity(Kind::duration, kLongestWait.count()),
+                      options.of_each_lane));
   close_window();
   return samples;
 }

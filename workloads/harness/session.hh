@@ -107,7 +107,9 @@ class ClientSession : public PairedSession {
     std::size_t kinds = 1;                     ///< of operations that the lanes take in turn
     std::int64_t round_trips = 0;              ///< that the warm-up lasts at the least
     std::optional<std::uint64_t> fewest = {};  ///< operations of the window, in place of min_samples
-    std::uint64_t of_each_lane = 0;            ///< operations of the window at the least, on average of the lanes
+    /// Operations that each lane should have in the window, on average: waited for beyond its duration, but not for
+    /// long. With fewer the run is limited.
+    std::uint64_t of_each_lane = 0;
   };
   /// Runs the workload's warm-up, then its window (parameters warmup, duration, min_samples, timeout). Throws
   /// std::system_error or std::runtime_error when it cannot be brought to its end, with the server's reason if it gave

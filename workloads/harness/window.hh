@@ -11,17 +11,32 @@ namespace longhaul::workloads {
 /// Pure: the loop asks it after each operation.
 class Window {
  public:
-  Window(Nanoseconds duration, std::uint64_t min_samples) : duration_(duration), min_samples_(min_samples) {}
+  /// Samples that are waited for, too, but no longer than this.
+  struct Wish {
+    std::uint64_t samples = 0;
+    Nanoseconds patience{};
+  };
 
-  void open(observe::RawTime now) { end_ = now + duration_; }
-  bool over(observe::RawTime now, std::uint64_t samples) const { return now >= end_ && samples >= min_samples_; }
+  Window(Nanoseconds duration, std::uint64_t min_samples) : Window(duration, min_samples, {}) {}
+  Window(Nanoseconds duration, std::uint64_t min_samples, Wish wish)
+      : duration_(duration), min_samples_(min_samples), wish_(wish) {}
+
+  void open(observe::RawTime now) {
+    end_ = now + duration_;
+    given_up_ = now + wish_.patience;
+  }
+  bool over(observe::RawTime now, std::uint64_t samples) const {
+    return now >= end_ && samples >= min_samples_ && (samples >= wish_.samples || now >= given_up_);
+  }
 
   Nanoseconds duration() const { return duration_; }
 
  private:
   Nanoseconds duration_;
   std::uint64_t min_samples_;
+  Wish wish_;
   observe::RawTime end_;
+  observe::RawTime given_up_;
 };
 
 /// Counts spins so that a clock is read, and the world looked at, once in a while only. Pure.
