@@ -41,6 +41,7 @@ SlurmCluster::SlurmCluster() {
   // Names of users, since slurm.conf knows no numbers.
   const auto user = run_program({"id", "-un"}).out;
   const auto name = user.substr(0, user.find('\n'));
+  const auto ports = free_ports(1 + static_cast<std::size_t>(nodes()));
   std::string text = fmt::format(
       "ClusterName=test\nSlurmctldHost={0}(127.0.0.1)\nSlurmctldPort={1}\nSlurmUser={2}\nSlurmdUser={2}\n"
       "AuthType=auth/munge\nAuthInfo=socket={3}/munge\nCredType=cred/munge\nStateSaveLocation={3}/state\n"
@@ -49,9 +50,10 @@ SlurmCluster::SlurmCluster() {
       "SelectTypeParameters=CR_CPU\nSchedulerParameters=sched_interval=1,bf_interval=1\nReturnToService=2\n"
       "SlurmdTimeout=10\nKillWait=2\nMpiDefault=none\nJobAcctGatherType=jobacct_gather/none\n"
       "AccountingStorageType=accounting_storage/none\nSlurmdParameters=config_overrides\n",
-      host, free_port(), name, folder_.path().string());
+      host, ports[0], name, folder_.path().string());
   for (int i = 1; i <= nodes(); ++i)
-    text += fmt::format("NodeName=n{} NodeHostname={} NodeAddr=127.0.0.1 Port={} CPUs=1\n", i, host, free_port());
+    text += fmt::format("NodeName=n{} NodeHostname={} NodeAddr=127.0.0.1 Port={} CPUs=1\n", i, host,
+                        ports[static_cast<std::size_t>(i)]);
   text += fmt::format("PartitionName=main Nodes=n[1-{}] Default=YES MaxTime=INFINITE State=UP\n", nodes());
   write_file(at("slurm.conf"), text);
   ::setenv("SLURM_CONF", at("slurm.conf").c_str(), 1);

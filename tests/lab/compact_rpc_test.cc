@@ -140,24 +140,27 @@ TEST_F(Rpc, TripsAreWhatTheyAreOnALongPath) {
 
 // The same: eight records a round trip in place of one, but for the time that they take on the link.
 TEST_F(Rpc, ReadAheadKeepsALongPathBusy) {
+  constexpr double kRecord = 8 * 8192;     // bits
+  constexpr double kRoundTrip = 2 * 0.04;  // s
   applied("--delay 40ms");
   const auto throughput = [](const std::string& provider, const std::string& options) {
     const auto both = call(provider, "--procedure read --size 8KiB --duration 500ms " + options);
     return both.is_null() ? 0 : metric(both.at("client"), "throughput");
   };
-  const auto rdma = [](const std::string& design) { return "--transport rdma --ahead 7 --design " + design; };
-  std::map<std::string, double> times;
-  for (const std::string provider : {"rxe", "siw"}) {
-    const auto alone = throughput(provider, "--transport rdma");
-    for (const std::string design : {"read-write", "read-read", "push"})
-      times[provider + " " + design] = throughput(provider, rdma(design)) / alone *
-                                       (design == "read-read" ? 2 : 1);  // its calls take two round trips
-  }
-  times["tcp"] = throughput("rxe", "--transport tcp --ahead 7") / throughput("rxe", "--transport tcp");
+  std::map<std::string, double> ahead;
+  std::map<std::string, double> alone;
+  const auto both = [&](const std::string& provider, const std::string& options) {
+    ahead[provider + options] = throughput(provider, options + " --ahead 7");
+    alone[provider + options] = throughput(provider, options);
+  };
+  for (const std::string design : {"push", "read-read"}) both("rxe", " --transport rdma --design " + design);
+  for (const std::string design : {"push", "read-write"}) both("siw", " --transport rdma --design " + design);
+  both("rxe", " --transport tcp");
   clear();
-  for (const auto& [name, ratio] : times) {
-    EXPECT_GT(ratio, 5) << name;
-    EXPECT_LT(ratio, 8.5) << name;
+  for (const auto& [name, rate] : ahead) {
+    EXPECT_GT(rate, 5 * alone.at(name)) << name;
+    // A hiccup of the host's may hold up the first round and not the last.
+    EXPECT_LT(rate, 1.25 * 8 * kRecord / kRoundTrip) << name << ": more than is under way";
   }
 }
 
