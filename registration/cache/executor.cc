@@ -27,6 +27,7 @@ ExecutorCounters& ExecutorCounters::operator+=(const ExecutorCounters& other) {
   registered_pages += other.registered_pages;
   deregistrations += other.deregistrations;
   evictions += other.evictions;
+  closed_by_peer += other.closed_by_peer;
   out_of_memory += other.out_of_memory;
   registering += other.registering;
   deregistering += other.deregistering;
@@ -229,10 +230,12 @@ tl::expected<Registrar::Registered, int> Executor::enlist_with_room(Pages pages)
 void Executor::discharge(const std::vector<Unlisted>& all, ExecutorCounters& counters) {
   for (const auto& one : all) {
     const auto began = now();
+    const auto closed_before = registrar_.closed_by_peer();
     const int error = registrar_.remove(one.handle);
     counters.deregistering += now() - began;
     counters.exposed += began - one.last_used;
     ++counters.deregistrations;
+    counters.closed_by_peer += registrar_.closed_by_peer() - closed_before;
     if (error != 0) log::warn("a memory region could not be deregistered: {}", errno_text(error));
   }
 }

@@ -52,8 +52,9 @@ struct ExecutorCounters {
   std::uint64_t registrations = 0;
   std::uint64_t registered_pages = 0;
   std::uint64_t deregistrations = 0;
-  std::uint64_t evictions = 0;      ///< regions that went to make room
-  std::uint64_t out_of_memory = 0;  ///< registrations that were tried again after more had been evicted
+  std::uint64_t evictions = 0;       ///< regions that went to make room
+  std::uint64_t closed_by_peer = 0;  ///< of deregistrations: nothing was asked, see Registrar
+  std::uint64_t out_of_memory = 0;   ///< registrations that were tried again after more had been evicted
   std::int64_t registering = 0;
   std::int64_t deregistering = 0;
   std::int64_t exposed = 0;           ///< of all deregistered regions: from the end of their last use

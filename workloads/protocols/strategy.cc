@@ -69,20 +69,6 @@ void Buffers::complete(Use& use) {
   list_pieces(use);
 }
 
-double Buffers::closed_by_peer() const {
-  const auto uses = ended() - ended_before_;
-  return uses == 0
-             ? 0
-             : static_cast<double>(registrar_->closed_by_peer() - closed_by_peer_before_) / static_cast<double>(uses);
-}
-
-void Buffers::reset() {
-  if (!executor_) return;
-  executor_->reset();
-  ended_before_ = ended();
-  closed_by_peer_before_ = registrar_->closed_by_peer();
-}
-
 // Regions are pages; the buffer may begin and end within one.
 void Buffers::list_pieces(Use& use) const {
   use.pieces_.clear();

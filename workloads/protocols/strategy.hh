@@ -73,14 +73,13 @@ class Buffers {
     return ended == 0 || registrar_->completed_removals() >= ended;  // without a registrar none has ended
   }
 
-  /// Of the uses that have ended since reset(), the share that the peer had closed already.
-  double closed_by_peer() const;
-
   /// The cost since reset(); empty where the strategy registers nothing.
   std::optional<registration::ExecutorCounters> counters() const {
     return executor_ ? std::optional{executor_->counters()} : std::nullopt;
   }
-  void reset();
+  void reset() {
+    if (executor_) executor_->reset();
+  }
 
  private:
   void list_pieces(Use& use) const;
@@ -88,8 +87,6 @@ class Buffers {
   std::size_t base_;  // the address of offset 0
   registration::Registrar* registrar_ = nullptr;
   std::unique_ptr<registration::Executor> executor_;
-  std::uint64_t ended_before_ = 0;  // reset()
-  std::uint64_t closed_by_peer_before_ = 0;
 };
 
 /// The client's metrics of what its application's buffers cost, for `messages` of them: see strategy_metrics(). Nothing

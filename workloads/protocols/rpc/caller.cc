@@ -21,14 +21,9 @@ Caller::Caller(const Options& options)
 }
 
 ClientCall Caller::make(std::size_t thread, std::uint64_t number) {
-  auto call = ClientCall{};
-  if (options_.mix) {
-    call = mixes_[thread].next();
-  } else {
-    const auto record =
-        (options_.client * options_.threads + thread) * options_.records() + number % options_.records();
-    call = call_of(options_, 0, options_.moves_payload() ? record * options_.size : 0);
-  }
+  const auto record = (options_.client * options_.threads + thread) * options_.records() + number % options_.records();
+  auto call = options_.mix ? mixes_[thread].next()
+                           : call_of(options_, 0, options_.moves_payload() ? record * options_.size : 0);
   call.xid = next_xid_++;
   return call;
 }

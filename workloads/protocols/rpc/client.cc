@@ -9,8 +9,27 @@
 #include "workloads/protocols/rpc/chunks.hh"
 
 namespace longhaul::workloads::rpc {
+
+void Client::start(std::size_t thread) {
+  for (const auto line : caller_.start(thread)) begin(line);
+  if (done(thread)) ++found_;
+  send_ready();
+}
+
+bool Client::idle(std::size_t thread) const {
+  for (auto line = thread * kept_; line < (thread + 1) * kept_; ++line)
+    if (!over(line)) return false;
+  return true;
+}
+
+void Client::reset() {
+  caller_.reset();
+  found_ = 0;
+}
+
 RdmaClient::RdmaClient(Connection& connection, const Options& options)
-    : connection_(connection),
+    : Client(options),
+      connection_(connection),
       options_(options),
       layout_(options, Role::client, false),
       plan_(plan_call(options.design, shape_of(options.handles, call_of(options, 0)), options.threshold,
@@ -18,7 +37,6 @@ RdmaClient::RdmaClient(Connection& connection, const Options& options)
       buffers_(connection, options.client_buffers),
       sends_(layout_.out, layout_.stride, layout_.out_slots),
       reads_(options.ord),
-      caller_(options),
       calls_(options.lines()),
       application_(options.copy || options.long_calls ? options.lines() : 0, std::vector<std::byte>(options.size)) {
   if (plan_.long_call && !options.long_calls)
@@ -28,8 +46,8 @@ RdmaClient::RdmaClient(Connection& connection, const Options& options)
 }
 
 void RdmaClient::reset() {
-  trips_ = finished_ = found_ = 0;
-  caller_.reset();
+  Client::reset();
+  trips_ = finished_ = 0;
   buffers_.reset();
 }
 
@@ -47,16 +65,8 @@ double RdmaClient::ceiling(Nanoseconds round_trip) const {
 }
 
 void RdmaClient::start(std::size_t thread) {
-  for (const auto line : caller_.start(thread)) calls_[line].state = Call::State::under_way;
-  if (done(thread)) ++found_;
-  send_ready();
+  Client::start(thread);
   buffers_.tidy();  // while the calls are on their way
-}
-
-bool RdmaClient::idle(std::size_t thread) const {
-  const auto first = calls_.begin() + static_cast<std::ptrdiff_t>(thread * options_.kept());
-  return std::all_of(first, first + static_cast<std::ptrdiff_t>(options_.kept()),
-                     [](const Call& one) { return one.state == Call::State::idle; });
 }
 
 void RdmaClient::send_ready() {
@@ -397,7 +407,7 @@ std::string RdmaClient::fault_of(std::size_t line) const {
 }
 
 void RdmaClient::verify_last() const {
-  if (!last_read_ || calls_[*last_read_].state != Call::State::idle) return;
+  if (!last_read_ || !over(*last_read_)) return;
   if (caller_.call(*last_read_).procedure != nfs::Procedure::read) return;  // a mix went on with a WRITE
   if (const auto found = fault_of(*last_read_); !found.empty()) throw std::runtime_error(found);
 }

@@ -18,26 +18,26 @@
 
 namespace longhaul::workloads::rpc {
 
-/// What either kind of client is to its threads.
+/// What either kind of client is to its threads. Each has a line for every record that it keeps (Caller).
 class Client {
  public:
-  Client() = default;
+  explicit Client(const Options& options) : caller_(options), kept_(options.kept()) {}
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   virtual ~Client() = default;
 
   /// The thread's next operation: its call goes out as soon as there is a credit, unless its record was asked for
   /// ahead.
-  virtual void start(std::size_t thread) = 0;
+  virtual void start(std::size_t thread);
   /// Makes progress. Throws std::runtime_error where the server answers with an error, or not as it should.
   virtual void progress() = 0;
   /// The thread has its result.
-  virtual bool done(std::size_t thread) const = 0;
+  bool done(std::size_t thread) const { return over(caller_.line_of(thread)); }
   /// Nor is anything under way that was asked for ahead of it.
-  virtual bool idle(std::size_t thread) const = 0;
+  bool idle(std::size_t thread) const;
   /// Of the thread's last operation, as Options::size.
-  virtual std::size_t size(std::size_t thread) const = 0;
-  virtual void reset() = 0;
+  std::size_t size(std::size_t thread) const { return caller_.call(caller_.line_of(thread)).size; }
+  virtual void reset();
   virtual Waitable& waitable() = 0;
 
   /// Calls a second of all clients together that may get through over a path of this round trip, by the way that the
@@ -45,14 +45,26 @@ class Client {
   virtual double ceiling(Nanoseconds round_trip) const = 0;
   /// One-way trips of a call, as its reply came; calls that had to wait for a credit; since reset().
   virtual double trips() const = 0;
-  virtual std::uint64_t stalls() const = 0;
+  std::uint64_t stalls() const { return caller_.stalls(); }
   /// Operations whose record was here when they began; since reset().
-  virtual std::uint64_t found() const = 0;
+  std::uint64_t found() const { return found_; }
   virtual std::optional<registration::ExecutorCounters> registrations() const = 0;
-  /// Share of the memory windows that the server's reply had closed, since reset().
-  virtual double closed_by_peer() const { return 0; }
   /// Compares every byte of the last READ. Throws std::runtime_error.
   virtual void verify_last() const = 0;
+
+ protected:
+  /// The line's call is under way from now on.
+  virtual void begin(std::size_t line) = 0;
+  /// The line's last call has its result.
+  virtual bool over(std::size_t line) const = 0;
+  /// Sends what may be sent.
+  virtual void send_ready() = 0;
+
+  Caller caller_;
+
+ private:
+  std::size_t kept_;
+  std::uint64_t found_ = 0;
 };
 
 class RdmaClient final : public Client {
@@ -61,18 +73,12 @@ class RdmaClient final : public Client {
 
   void start(std::size_t thread) override;
   void progress() override;
-  bool done(std::size_t thread) const override { return calls_[caller_.line_of(thread)].state == Call::State::idle; }
-  bool idle(std::size_t thread) const override;
-  std::size_t size(std::size_t thread) const override { return caller_.call(caller_.line_of(thread)).size; }
   void reset() override;
   Waitable& waitable() override { return connection_; }
 
   double ceiling(Nanoseconds round_trip) const override;
   double trips() const override;
-  std::uint64_t stalls() const override { return caller_.stalls(); }
-  std::uint64_t found() const override { return found_; }
   std::optional<registration::ExecutorCounters> registrations() const override { return buffers_.counters(); }
-  double closed_by_peer() const override { return buffers_.closed_by_peer(); }
   void verify_last() const override;
   /// The first byte that the thread's last READ, which is done, has otherwise than the file, in words; empty: none.
   std::string fault(std::size_t thread) const { return fault_of(caller_.line_of(thread)); }
@@ -98,7 +104,9 @@ class RdmaClient final : public Client {
   std::span<std::byte> bytes_of(std::size_t line, std::size_t length) {
     return connection_.memory().subspan(buffer_of(line), length);
   }
-  void send_ready();
+  void begin(std::size_t line) override { calls_[line].state = Call::State::under_way; }
+  bool over(std::size_t line) const override { return calls_[line].state == Call::State::idle; }
+  void send_ready() override;
   void send_call(std::size_t line);
   void send_row(const std::vector<std::size_t>& lines);
   void send_message(Header header, const ClientCall& operation, std::span<const std::byte> payload, nfs::Payload where,
@@ -135,8 +143,7 @@ class RdmaClient final : public Client {
   CallPlan plan_;  // of a call of the options' procedure and size; of a mix each has its own
   Buffers buffers_;
   SendRing sends_;
-  ReadQueue reads_;  // of lines
-  Caller caller_;
+  ReadQueue reads_;                                  // of lines
   std::vector<Call> calls_;                          // by line
   std::vector<std::vector<std::byte>> application_;  // by line, where payloads are copied
   std::deque<std::uint32_t> sending_;                // calls by xid, and RDMA_DONEs by that of theirs
@@ -146,7 +153,6 @@ class RdmaClient final : public Client {
   std::deque<std::size_t> receives_;
   std::uint64_t trips_ = 0;
   std::uint64_t finished_ = 0;
-  std::uint64_t found_ = 0;
   std::optional<std::size_t> last_read_;  // line
   ReplyWay way_ = ReplyWay::inside;       // of the last reply
   std::size_t segments_ = 1;

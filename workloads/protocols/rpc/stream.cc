@@ -90,28 +90,12 @@ void StreamServer::answer() {
 }
 
 StreamClient::StreamClient(Connection& connection, const Options& options)
-    : connection_(connection),
+    : Client(options),
+      connection_(connection),
       options_(options),
       layout_(options, Role::client, true),
       records_(connection, layout_.in, layout_.stride),
-      caller_(options),
       under_way_(options.lines()) {}
-
-void StreamClient::start(std::size_t thread) {
-  for (const auto line : caller_.start(thread)) under_way_[line] = true;
-  if (done(thread)) ++found_;
-  send_ready();
-}
-
-bool StreamClient::idle(std::size_t thread) const {
-  const auto first = under_way_.begin() + static_cast<std::ptrdiff_t>(thread * options_.kept());
-  return std::none_of(first, first + static_cast<std::ptrdiff_t>(options_.kept()), [](bool one) { return one; });
-}
-
-void StreamClient::reset() {
-  caller_.reset();
-  found_ = 0;
-}
 
 void StreamClient::send_ready() {
   for (;;) {

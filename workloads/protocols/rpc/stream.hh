@@ -58,12 +58,7 @@ class StreamClient final : public Client {
  public:
   StreamClient(Connection& connection, const Options& options);
 
-  void start(std::size_t thread) override;
   void progress() override;
-  bool done(std::size_t thread) const override { return !under_way_[caller_.line_of(thread)]; }
-  bool idle(std::size_t thread) const override;
-  void reset() override;
-  std::size_t size(std::size_t thread) const override { return caller_.call(caller_.line_of(thread)).size; }
   Waitable& waitable() override { return connection_; }
   double ceiling(Nanoseconds round_trip) const override {
     return rpc::ceiling(
@@ -71,14 +66,14 @@ class StreamClient final : public Client {
         ReplyWay::inside, round_trip);
   }
   double trips() const override { return 2; }
-  std::uint64_t stalls() const override { return caller_.stalls(); }
-  std::uint64_t found() const override { return found_; }
   std::optional<registration::ExecutorCounters> registrations() const override { return std::nullopt; }
   /// Every READ is compared where it lies: only the last ones' ends are.
   void verify_last() const override {}
 
  private:
-  void send_ready();
+  void begin(std::size_t line) override { under_way_[line] = true; }
+  bool over(std::size_t line) const override { return !under_way_[line]; }
+  void send_ready() override;
   void send_call(std::size_t line);
   void take(std::span<const std::byte> record);
 
@@ -86,9 +81,7 @@ class StreamClient final : public Client {
   Options options_;
   Layout layout_;
   RecordReader records_;
-  Caller caller_;
   std::vector<bool> under_way_;  // by line
-  std::uint64_t found_ = 0;
 };
 
 }  // namespace longhaul::workloads::rpc

@@ -218,11 +218,9 @@ std::map<std::string, Metric> metrics_of(const std::vector<std::unique_ptr<Clien
   if (options.ahead > 0 && count > 0) metrics["ahead_hits"] = to_metric(found / static_cast<double>(count), count);
   if (registrations) {
     metrics.merge(registration_metrics(*registrations, registrations->requests));
-    if (options.remote_invalidation) {
-      double closed = 0;
-      for (const auto& one : clients) closed += one->closed_by_peer() / static_cast<double>(clients.size());
-      metrics["closed_by_peer"] = to_metric(closed, count);
-    }
+    if (const auto all = registrations->deregistrations; options.remote_invalidation && all > 0)
+      metrics["closed_by_peer"] =
+          to_metric(static_cast<double>(registrations->closed_by_peer) / static_cast<double>(all), all);
     metrics["idle"] = to_metric(static_cast<double>(registrations->most_idle_pages * registration::kPageSize), count);
   }
   return metrics;
