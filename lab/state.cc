@@ -134,7 +134,7 @@ std::optional<LabState> load(const std::string& name) {
   std::stringstream text;
   text << file.rdbuf();
   boost::system::error_code error;
-  const auto value = boost::json::parse(text.str(), error);
+  const auto value = read_json(text.str(), error);
   if (error) return {};
   auto state = codec::decode<LabState>(value);
   if (!state) return {};

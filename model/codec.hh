@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/json.hh"
 #include "common/result.hh"
 
 namespace longhaul::codec {
@@ -208,7 +209,7 @@ Result<T> parse(std::string_view text) {
   // What was written must be read: a campaign's text in Latin-1, a message that was cut within a character.
   json::parse_options options;
   options.allow_invalid_utf8 = true;
-  const auto value = json::parse(json::string_view{text.data(), text.size()}, ec, {}, options);
+  const auto value = read_json(text, ec, options);
   if (ec) return refuse("not a JSON document: {}", ec.message());
   return decode<T>(value);
 }

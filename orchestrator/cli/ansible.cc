@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "common/child.hh"
+#include "common/json.hh"
 #include "common/log.hh"
 
 namespace longhaul::orchestrator {
@@ -66,7 +67,7 @@ Result<std::string> list_inventory(const std::string& path) {
 
 Result<std::string> inventory_from_list(std::string_view list) {
   boost::system::error_code error;
-  const auto document = json::parse(json::string_view{list.data(), list.size()}, error);
+  const auto document = read_json(list, error);
   if (error || !document.is_object()) return refuse("ansible-inventory printed what is no JSON object");
   const auto& groups = document.as_object();
   const json::object* host_variables = nullptr;

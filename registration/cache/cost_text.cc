@@ -1,12 +1,13 @@
 #include <boost/json.hpp>
 
+#include "common/json.hh"
 #include "registration/cache/cost.hh"
 
 namespace longhaul::registration {
 
 Result<CostProfile> parse_cost_profile(std::string_view json) {
   boost::system::error_code error;
-  const auto document = boost::json::parse({json.data(), json.size()}, error);
+  const auto document = read_json(json, error);
   if (error) return refuse("not JSON: {}", error.message());
   const auto member = [&](const std::string& path) { return document.find_pointer("/" + path, error); };
   CostProfile profile;

@@ -140,7 +140,7 @@ TEST_F(Certificates, AreReadBackAndRefusedWhenTheyWereChanged) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_json(*read), text);
   EXPECT_TRUE(certificate_from_json(text + "\n")) << "an editor that ends files with a line";
-  // Numbers that are not what they are read as and written again (Boost.JSON reads them to a unit in the last place).
+  // Numbers of up to 17 digits.
   auto certificate = made();
   for (int i = 1; i < 2000; ++i) {
     certificate.engines.begin()->second.front().stretch = 1.0 + 1.0 / (3.0 * i);

@@ -3,6 +3,8 @@
 #include <boost/json.hpp>
 #include <utility>
 
+#include "model/codec.hh"
+
 namespace longhaul::workloads {
 namespace {
 
@@ -149,7 +151,7 @@ std::string document_of(const WorkloadSpec& spec, const Records& records) {
   }
   json::object root;
   root["summary"] = std::move(summary);
-  for (const auto* record : records) root[role_of(*record)] = json::parse(to_json(*record));
+  for (const auto* record : records) root[role_of(*record)] = codec::encode(*record);
   return json::serialize(root);
 }
 

@@ -55,7 +55,7 @@ std::string to_json(const ControlMessage& message) {
 
 Result<ControlMessage> control_message_from_json(std::string_view text) {
   boost::json::error_code error;
-  const auto value = boost::json::parse(boost::json::string_view{text.data(), text.size()}, error);
+  const auto value = read_json(text, error);
   if (error) return fail("the peer sent what is no JSON: {}", error.message());
   // The version first: a message of another one may not even have the rest.
   const auto* object = value.if_object();

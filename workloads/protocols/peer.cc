@@ -6,6 +6,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "common/json.hh"
+
 namespace longhaul::workloads::peer {
 namespace {
 
@@ -99,7 +101,7 @@ Result<double> read_peer(const PeerRun& run, std::string_view output) {
 
 Result<double> read_iperf3(std::string_view output) {
   boost::system::error_code error;
-  const auto document = boost::json::parse(output, error);
+  const auto document = read_json(output, error);
   if (error) return fail("iperf3 printed no JSON: {}", output.substr(0, 200));
   const auto* failure = document.is_object() ? document.as_object().if_contains("error") : nullptr;
   if (failure != nullptr && failure->is_string()) return fail("iperf3: {}", std::string_view{failure->as_string()});
