@@ -24,6 +24,10 @@ BOOST_DESCRIBE_ENUM(Better, lower, higher, neither)
 /// The outcome of a run. limited: by window, queue or time-out; refused: the WAN was not as asked.
 enum class Status { ok, limited, unsupported, refused, failed };
 BOOST_DESCRIBE_ENUM(Status, ok, limited, unsupported, refused, failed)
+/// Whether the figures of such a run are of use, and it need not be made again.
+constexpr bool counts(Status status) {
+  return status == Status::ok || status == Status::limited;
+}
 
 /// A histogram as data: alternating bucket index and count (model/histogram.hh), exact extremes and sum.
 struct HistogramData {

@@ -93,7 +93,7 @@ Result<std::vector<InjectionOutcome>> outcomes_of(const InjectOptions& options,
       make_unkept(*plan, manifest, *image, options.run.labs, sink, undisturbed,
                   [&](const PlannedRun& run, RunStory story) -> Result<std::optional<PlannedRun>> {
                     auto& record = story.attempts.back();
-                    if (record.status != Status::ok && record.status != Status::limited)
+                    if (!counts(record.status))
                       return fail("{}: it does not end well even without a fault: {}", name(run), record.message);
                     whole.emplace(run.cell, std::move(record));
                     return std::nullopt;

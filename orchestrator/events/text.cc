@@ -59,7 +59,7 @@ class TextSink : public Sink {
     total_ = e.done + e.remaining;
     eta_ = e.eta;
     const auto value = e.value ? format_measure(*e.value, e.unit) : std::string{};
-    if (e.status != Status::ok && e.status != Status::limited) {
+    if (!counts(e.status)) {
       line(fmt::format("{} {}: {}", name_of(e.status), e.cell, e.message));
     } else if (live_) {
       show(progress(fmt::format("{} {} {}", e.cell, e.metric, value)));

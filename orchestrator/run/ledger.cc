@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::int64_t kEnoughToExtrapolate = 8;  // runs
 
-bool counts(Status status) {
-  return status == Status::ok || status == Status::limited;
-}
-
 }  // namespace
 
 std::int64_t wall_now() {

@@ -33,7 +33,7 @@ void Schedule::mark(Progress& progress, int repetition, int attempt, Status stat
   const auto at = static_cast<std::size_t>(repetition);
   progress.next_attempt[at] = std::max(progress.next_attempt[at], attempt + 1);
   if (status == Status::unsupported) progress.unsupported = true;
-  if (status == Status::ok || status == Status::limited) {
+  if (counts(status)) {
     progress.done[at] = true;
     if (value) progress.values.push_back(*value);
   }

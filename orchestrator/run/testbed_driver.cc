@@ -188,8 +188,7 @@ Awaitable<Result<void>> TestbedDriver::run_block(Block block) {
     } else {
       record = co_await run_local(planned);
     }
-    const bool useful =
-        record.status == Status::ok || record.status == Status::limited || record.status == Status::unsupported;
+    const bool useful = counts(record.status) || record.status == Status::unsupported;
     if (stopped_ && !useful) co_return interrupted_error();  // not the cell's fault
     if (useful) unmeasured_ = 0;
     const auto keep = [this, &record] { return ledger_.journal().add_run(record); };
@@ -252,7 +251,7 @@ Awaitable<RunRecord> TestbedDriver::run_one(PlannedRun planned, std::optional<Pl
   auto outcome = co_await execute(nodes_, asked, std::move(prepared), hooks);
 
   take(std::move(outcome), record);
-  const bool measured = record.status == Status::ok || record.status == Status::limited;
+  const bool measured = counts(record.status);
   if (!surveyed && measured) surveyed = Pending<PathSurvey>::launch(executor, survey(std::move(probes)));
   if (surveyed) {
     auto path = co_await surveyed.wait();

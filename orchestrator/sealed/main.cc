@@ -42,7 +42,7 @@ class SayingJournal : public NoBooks {
     auto said = record;
     said.facts.clear();
     say(say_record(said));
-    counts_ = counts_ || said.status == Status::ok || said.status == Status::limited;
+    counts_ = counts_ || longhaul::counts(said.status);
     return {};
   }
   bool counts() const { return counts_; }

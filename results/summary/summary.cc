@@ -11,10 +11,6 @@
 namespace longhaul::results {
 namespace {
 
-bool usable(Status status) {
-  return status == Status::ok || status == Status::limited;
-}
-
 std::string word(const Parameters& parameters, const std::string& name) {
   const auto it = parameters.find(name);
   const auto* found = it == parameters.end() ? nullptr : std::get_if<std::string>(&it->second);
@@ -175,7 +171,7 @@ Result<CellSummary> summarise_cell(CellSummary cell, const std::vector<const Run
       const auto known = facts.find(digest);
       cell.emulated = cell.emulated || (known != facts.end() && known->second.emulated);
     }
-    if (!usable(run->status)) continue;
+    if (!counts(run->status)) continue;
     good.push_back(run);
     for (const auto& [node, record] : run->nodes) limits.insert(record.limits.begin(), record.limits.end());
     if (const auto* transport = client_transport(*run)) cell.device = transport->device;

@@ -60,8 +60,7 @@ TEST(SeveralLabs, ShareACampaignByNamesOfTheirOwn) {
   const auto made = store->runs();
   ASSERT_TRUE(made);
   for (const auto& record : *made)
-    if (record.status == Status::ok || record.status == Status::limited)
-      ++runs[record.facts.contains("west-client") ? "west" : "east"];
+    if (counts(record.status)) ++runs[record.facts.contains("west-client") ? "west" : "east"];
   EXPECT_EQ(runs["east"], 4);
   EXPECT_EQ(runs["west"], 4);
 }

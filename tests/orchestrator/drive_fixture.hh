@@ -65,7 +65,7 @@ class Drive : public ::testing::Test {
   std::map<std::string, int> good_runs() const {
     std::map<std::string, int> counts;
     for (const auto& run : journal_.runs)
-      if (run.status == Status::ok || run.status == Status::limited) ++counts[run.cell_id];
+      if (longhaul::counts(run.status)) ++counts[run.cell_id];
     return counts;
   }
 

@@ -70,7 +70,7 @@ CertifiedPoint point_of(const CellSummary& cell, const Vocabulary& vocabulary) {
                        .duplicates = largest(cell, "duplicates"),
                        .reordered = largest(cell, "reordered"),
                        .broken = {}};
-  const bool measured = cell.status == Status::ok || cell.status == Status::limited;
+  const bool measured = counts(cell.status);
   point.broken = measured ? fault_of(point) : cell.message;
   return point;
 }

@@ -62,12 +62,8 @@ std::string figure(double value, const std::string& unit) {
   return unit == "ns" ? time(value) : fmt::format("{:.4g} {}", value, unit);
 }
 
-bool ended_well(Status status) {
-  return status == Status::ok || status == Status::limited;
-}
-
 std::string effect(const FaultOutcome& outcome, const Exploration& of) {
-  if (!ended_well(outcome.status))
+  if (!counts(outcome.status))
     return fmt::format("{}: {}", outcome.status == Status::failed ? "failed" : "no figure", outcome.message);
   std::string text;
   if (static_cast<double>(outcome.longer) > std::max(kShare * static_cast<double>(of.took), double{kNothing}))
@@ -157,7 +153,7 @@ Result<std::vector<Exploration>> explorations(const std::vector<RunRecord>& runs
         one.forward = run->path->forward.packets.value_or(0);
         one.back = run->path->back.packets.value_or(0);
       }
-      comparable = ended_well(run->status);
+      comparable = counts(run->status);
       continue;
     }
     one.outcomes.push_back({.forward = std::move(forward),
@@ -183,7 +179,7 @@ std::string to_text(const std::vector<Exploration>& explorations, const Vocabula
   std::string text;
   for (const auto& one : explorations) {
     const auto failed = std::count_if(one.outcomes.begin(), one.outcomes.end(),
-                                      [](const FaultOutcome& outcome) { return !ended_well(outcome.status); });
+                                      [](const FaultOutcome& outcome) { return !counts(outcome.status); });
     text += fmt::format("{}\n  without faults: {} and {} packets, the run {}{}\n  {} runs with faults: {} ended well\n",
                         name_of(one, vocabulary), one.forward, one.back, time(static_cast<double>(one.took)),
                         one.slowest ? fmt::format(", slowest {} {}", one.metric, figure(*one.slowest, one.unit)) : "",

@@ -19,10 +19,6 @@ namespace json = boost::json;
 constexpr double kSpread = 0.02;
 constexpr std::int64_t kLongestRun = std::int64_t{1800} * 1'000'000'000;  // ns, of a run of a matrix: less than a step
 
-bool counts(const RunRecord& run) {
-  return run.status == Status::ok || run.status == Status::limited;
-}
-
 Result<std::optional<double>> headline_of(const RunRecord& run, const Vocabulary& vocabulary) {
   const auto* workload = vocabulary.workload(run.workload);
   const auto metrics = run_metrics(run);
@@ -136,7 +132,7 @@ Result<InjectionOutcome> judge(const Injection& injection, std::string cell, con
                            .off = {},
                            .wrong = {}};
   for (const auto& attempt : story.attempts)
-    if (!counts(attempt)) outcome.messages.push_back(attempt.message);
+    if (!counts(attempt.status)) outcome.messages.push_back(attempt.message);
   const auto* fault = find_fault(injection.fault);
   // A machine that is gone cannot say that it was hit.
   const bool hit = story.injected == kInjectionDone || (fault != nullptr && fault->fatal && story.injected.empty());
@@ -146,7 +142,7 @@ Result<InjectionOutcome> judge(const Injection& injection, std::string cell, con
     return outcome;
   }
   const auto& last = story.attempts.back();
-  if (counts(last)) {
+  if (counts(last.status)) {
     const auto figure = headline_of(last, vocabulary), before = headline_of(undisturbed, vocabulary);
     if (!figure || !before) return tl::unexpected((figure ? before : figure).error());
     if (*figure && *before && **before != 0) outcome.off = **figure / **before - 1;
