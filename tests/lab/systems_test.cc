@@ -31,7 +31,8 @@ Outcome play(const std::string& inventory, const std::string& playbook, const st
   return outcome;
 }
 
-/// The state of a machine, as far as a testbed could have changed it. Counters and times are left out.
+/// The state of a machine, as far as a testbed could have changed it. Counters and times are left out. What is enabled
+/// is read from the files (--root): a systemd that is still booting may not answer in time, and then nothing is listed.
 constexpr const char* kState = R"(
 dpkg-query -W -f '${Package} ${Version}\n'
 getent passwd | cut -d: -f1
@@ -42,7 +43,7 @@ ls /sys/class/infiniband 2>/dev/null
 find /etc /usr/local /lib/systemd /lib/sysusers.d -xdev ! -path '*/systemd/network/*' \( -type f -o -type l \) | sort
 sysctl net.ipv4.ip_forward net.ipv4.tcp_no_metrics_save net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem
 tc qdisc show | sed 's/dev mgmt .*//'
-systemctl list-unit-files --state=enabled --no-legend
+systemctl --root=/ list-unit-files --state=enabled --no-legend
 for f in /etc/passwd /etc/group; do sort $f; done
 cut -d ' ' -f 1-3 /proc/mounts | grep -e nfs -e longhaul
 systemctl list-units --plain --no-legend --state=active 'nfs*' 'rpc*' | cut -d ' ' -f 1
