@@ -2,6 +2,7 @@
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/value_stack.hpp>
+#include <boost/system/system_error.hpp>
 #include <charconv>
 
 namespace longhaul {
@@ -54,6 +55,13 @@ json::value read_json(std::string_view text, json::error_code& error, const json
   const auto read = parser.write_some(false, text.data(), text.size(), error);
   if (!error && read < text.size()) error = json::make_error_code(json::error::extra_data);
   return error ? json::value{} : parser.handler().release();
+}
+
+json::value read_json(std::string_view text) {
+  json::error_code error;
+  auto value = read_json(text, error);
+  if (error) throw boost::system::system_error{error};
+  return value;
 }
 
 }  // namespace longhaul

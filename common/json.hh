@@ -13,5 +13,7 @@ namespace longhaul {
 /// what was measured. With `error` set the value is null.
 boost::json::value read_json(std::string_view text, boost::json::error_code& error,
                              const boost::json::parse_options& options = {});
+/// Of text that is JSON for certain. Throws boost::system::system_error.
+boost::json::value read_json(std::string_view text);
 
 }  // namespace longhaul

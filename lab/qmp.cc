@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "common/error.hh"
+#include "common/json.hh"
 
 namespace longhaul::lab {
 namespace {
@@ -46,7 +47,7 @@ Result<std::string> Qmp::execute(const std::string& command, const std::string& 
   for (;;) {
     auto answer = line();
     if (!answer) return answer;
-    const auto parsed = json::parse(*answer).as_object();
+    const auto parsed = read_json(*answer).as_object();
     if (parsed.contains("event")) events_ += text_of(parsed, "event") + ' ';
     if (const auto* error = parsed.if_contains("error"))
       return fail("QEMU refuses {}: {}", command, text_of(error->as_object(), "desc"));
@@ -58,7 +59,7 @@ Result<void> Qmp::await_event(const std::string& name) {
   while (events_.find(name + ' ') == std::string::npos) {
     auto said = line();
     if (!said) return tl::unexpected(said.error());
-    const auto parsed = json::parse(*said).as_object();
+    const auto parsed = read_json(*said).as_object();
     if (parsed.contains("event")) events_ += text_of(parsed, "event") + ' ';
   }
   return {};
@@ -68,7 +69,7 @@ Result<void> Qmp::await_migration() {
   for (;;) {
     auto answer = execute("query-migrate");
     if (!answer) return tl::unexpected(answer.error());
-    const auto state = json::parse(*answer).as_object();
+    const auto state = read_json(*answer).as_object();
     const auto status = text_of(state, "status");
     if (status == "completed") return {};
     if (status == "failed" || status == "cancelled")

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <cmath>
 
+#include "common/json.hh"
 #include "results/analyses/compare/changes.hh"
 #include "results/analyses/markup.hh"
 #include "results/report/assets.hh"
@@ -58,7 +59,7 @@ std::string answer_of(const Comparison& comparison, const Vocabulary& vocabulary
 }  // namespace
 
 std::string comparison_page(const Comparison& comparison, const Vocabulary& vocabulary) {
-  auto document = json::parse(to_json(comparison));
+  auto document = read_json(to_json(comparison));
   auto& figures = document.at("figures").as_array();
   for (std::size_t i = 0; i < comparison.figures.size(); ++i) {
     const auto& figure = comparison.figures[i];

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 #include <set>
 
+#include "common/json.hh"
 #include "results/analyses/markup.hh"
 #include "results/report/assets.hh"
 #include "results/report/small_page.hh"
@@ -41,7 +42,7 @@ std::string answer_of(const History& history, const Vocabulary& vocabulary) {
 }  // namespace
 
 std::string history_page(const History& history, const Vocabulary& vocabulary) {
-  auto document = boost::json::parse(to_json(history));
+  auto document = read_json(to_json(history));
   auto& cells = document.at("cells").as_array();
   for (std::size_t i = 0; i < history.cells.size(); ++i)
     cells[i].as_object()["text"] = vocabulary.listed(history.workload, history.cells[i].parameters);

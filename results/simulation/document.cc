@@ -3,6 +3,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "common/json.hh"
+
 namespace longhaul::results {
 namespace {
 
@@ -27,7 +29,7 @@ Result<void> check(const boost::json::value& document) {
 
 Result<boost::json::value> parse_simulation(std::string_view document) {
   boost::system::error_code error;
-  auto parsed = boost::json::parse({document.data(), document.size()}, error);
+  auto parsed = read_json(document, error);
   if (error) return refuse("not JSON: {}", error.message());
   if (auto good = check(parsed); !good) return tl::unexpected(good.error());
   return parsed;

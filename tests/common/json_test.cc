@@ -68,6 +68,8 @@ TEST(Json, RefusesWhatBoostRefuses) {
     read_json(text, ours);
     EXPECT_EQ(ours, error) << text;
   }
+  EXPECT_THROW(read_json("[1,]"), boost::system::system_error);
+  EXPECT_EQ(read_json("[1.5]").at(0).as_double(), 1.5);
   json::parse_options latin;
   latin.allow_invalid_utf8 = true;
   EXPECT_EQ(read("\"\xff\"", latin).as_string(), "\xff");

@@ -48,13 +48,6 @@ TEST(FirstDifference, IsNoneHoweverOftenEitherWasStored) {
   }
 }
 
-TEST(FirstDifference, IsTheLastBitOfAValue) {
-  auto other = awkward();
-  auto& value = other.nodes["client"].metrics["m7"].value;
-  value = std::nextafter(value, 0);
-  EXPECT_THAT(first_difference(awkward(), other), StartsWith("nodes.client.metrics.m7.value: "));
-}
-
 TEST(FirstDifference, IsNoneAfterTheStore) {
   const TemporaryDirectory scratch;
   auto store = *Store::open(scratch.path() / "out", OpenMode::create);
@@ -118,6 +111,19 @@ TEST(FirstDifference, LeavesOutWhatTheOrchestratorAdds) {
   auto other = awkward();
   other.facts = {{"client", "another machine"}};
   EXPECT_EQ(found(other), "");
+}
+
+TEST(FirstDifference, OfAMillionthOfAMillionthIsFound) {
+  auto other = awkward();
+  other.nodes["client"].metrics["m7"].value *= 1 + 1e-12;
+  EXPECT_THAT(found(other), StartsWith("nodes.client.metrics.m7.value: "));
+}
+
+TEST(FirstDifference, OfTheLastBitIsFound) {
+  auto other = awkward();
+  auto& value = other.nodes["client"].metrics["m7"].value;
+  value = std::nextafter(value, 0);
+  EXPECT_THAT(found(other), StartsWith("nodes.client.metrics.m7.value: "));
 }
 
 }  // namespace
