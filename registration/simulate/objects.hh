@@ -22,8 +22,8 @@ class Objects {
     size = std::max(size, bytes);
   }
 
-  /// Appends the requests for all of an object, none longer than the largest allowed.
-  void request(const Name& name, std::vector<Pages>& requests) {
+  /// All of an object: give() has the requests for it. The one before has been given whole.
+  void request(const Name& name) {
     auto& object = objects_[name];
     const auto pages = std::max<std::uint64_t>(1, (object.bytes + kPageSize - 1) / kPageSize);
     if (!object.placed) {
@@ -31,8 +31,18 @@ class Objects {
       object.placed = true;
       next_ += pages + 1;
     }
-    for (std::uint64_t done = 0; done < pages; done += largest_)
-      requests.push_back({object.first + done, std::min(largest_, pages - done)});
+    asked_ = {object.first, pages};
+  }
+
+  /// Appends what is to be requested, none longer than the largest allowed, until there are `most` of them: one object
+  /// may be millions. False: that is all of it.
+  bool give(std::vector<Pages>& requests, std::size_t most) {
+    while (asked_.count > 0 && requests.size() < most) {
+      const auto pages = std::min(largest_, asked_.count);
+      requests.push_back({asked_.first, pages});
+      asked_ = {asked_.first + pages, asked_.count - pages};
+    }
+    return asked_.count > 0;
   }
 
  private:
@@ -43,6 +53,7 @@ class Objects {
   };
   std::uint64_t largest_;
   std::uint64_t next_ = 0;
+  Pages asked_{0, 0};
   boost::unordered_flat_map<Name, Object> objects_;
 };
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kReadAtOnce = 65536;
 constexpr std::uint64_t kDiskBlock = 512;
+constexpr std::uint64_t kLargestObject = std::uint64_t{1} << 40;
 
 constexpr std::pair<std::string_view, Format> kFormats[] = {{"nasa", Format::nasa},     {"clf", Format::clf},
                                                             {"arc", Format::arc},       {"vscsi", Format::vscsi},
@@ -182,13 +183,13 @@ class OracleTrace : public Reader {
   Result<void> next(std::vector<Pages>& requests) override {
     requests.clear();
     std::string_view bytes;
-    while (requests.size() < kReadAtOnce) {
+    while (!objects_.give(requests, kReadAtOnce) && requests.size() < kReadAtOnce) {
       const auto more = source_.record(kRecord, bytes);
       if (!more) return tl::unexpected(more.error());
       if (!*more) return {};
       const auto object = little_endian(bytes, 4, 8);
       objects_.see(object, little_endian(bytes, 12, 4));
-      objects_.request(object, requests);
+      objects_.request(object);
     }
     return {};
   }
@@ -210,6 +211,14 @@ bool moves_a_file(std::string_view status) {
   return status == "200" || status == "304";
 }
 
+Problem take_hit(std::string_view url, std::string_view size, std::optional<Hit>& hit) {
+  const auto bytes = size == "-" ? 0 : number(size);
+  if (!bytes) return fmt::format("expected a number of bytes, got '{}'", size.substr(0, 40));
+  if (*bytes > kLargestObject) return fmt::format("{} bytes in one answer: more than 1 TiB", *bytes);
+  hit = Hit{url, *bytes};
+  return {};
+}
+
 Problem parse_nasa(std::string_view line, std::optional<Hit>& hit) {
   if (line.starts_with("time\t")) return {};
   std::array<std::string_view, 5> fields;
@@ -218,10 +227,7 @@ Problem parse_nasa(std::string_view line, std::optional<Hit>& hit) {
     one = field(line, '\t');
   }
   if (!moves_a_file(fields[3])) return {};
-  const auto bytes = fields[4] == "-" ? 0 : number(fields[4]);
-  if (!bytes) return fmt::format("expected a number of bytes, got '{}'", fields[4].substr(0, 40));
-  hit = Hit{fields[2], *bytes};
-  return {};
+  return take_hit(fields[2], fields[4], hit);
 }
 
 // host ident user [time] "method URL protocol" status bytes
@@ -234,11 +240,8 @@ Problem parse_clf(std::string_view line, std::optional<Hit>& hit) {
   const auto status = field(rest, ' ');
   const auto size = field(rest, ' ');
   if (!moves_a_file(status)) return {};
-  const auto bytes = size == "-" ? 0 : number(size);
-  if (!bytes) return fmt::format("expected a number of bytes, got '{}'", size.substr(0, 40));
   field(request, ' ');
-  hit = Hit{field(request, ' '), *bytes};
-  return {};
+  return take_hit(field(request, ' '), size, hit);
 }
 
 class WebTrace : public Reader {
@@ -259,12 +262,12 @@ class WebTrace : public Reader {
 
   Result<void> next(std::vector<Pages>& requests) override {
     requests.clear();
-    while (requests.size() < kReadAtOnce) {
+    while (!objects_.give(requests, kReadAtOnce) && requests.size() < kReadAtOnce) {
       std::optional<Hit> hit;
       const auto more = source_.line(line_);
       if (!more) return tl::unexpected(more.error());
       if (!*more) return {};
-      if (parse_(line_, hit).empty() && hit) objects_.request(std::string{hit->url}, requests);
+      if (parse_(line_, hit).empty() && hit) objects_.request(std::string{hit->url});
     }
     return {};
   }

@@ -48,7 +48,7 @@ std::vector<std::string> options_of(const std::string& url) {
   std::vector<std::string> options;
   for (auto begin = places_of(url).query + 1; begin < url.size();) {
     const auto end = std::min(url.find('&', begin), url.size());
-    options.push_back(url.substr(begin, end - begin));
+    if (end > begin) options.push_back(url.substr(begin, end - begin));
     begin = end + 1;
   }
   return options;

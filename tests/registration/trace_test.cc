@@ -60,6 +60,42 @@ TEST_F(Traces, WebObjectsLieInTheOrderOfFirstSightWithAGap) {
   EXPECT_THAT(*read(path, Format::nasa), ElementsAre(Pages{0, 2}, Pages{3, 32}, Pages{35, 17}, Pages{0, 2}));
 }
 
+// A line may stand for millions of requests: they come batch by batch.
+TEST_F(Traces, AHugeObjectIsGivenInPortions) {
+  const auto path = file("log.tsv", "1\tGET\t/huge\t200\t34359738368\n2\tGET\t/a\t200\t1\n");
+  const auto trace = open_trace(path, Format::nasa, {});
+  ASSERT_TRUE(trace);
+  constexpr std::uint64_t kPages = 34359738368 / 4096;
+  std::vector<Pages> requests;
+  std::uint64_t next = 0;
+  while (next < kPages) {
+    ASSERT_TRUE((*trace)->next(requests));
+    ASSERT_FALSE(requests.empty());
+    ASSERT_LE(requests.size(), 65536U);
+    for (const auto& one : requests) {
+      if (next == kPages) {
+        EXPECT_EQ(one, (Pages{kPages + 1, 1})) << "the next object, behind a gap";
+        continue;
+      }
+      ASSERT_EQ(one, (Pages{next, 32}));
+      next += one.count;
+    }
+  }
+  if (requests.back().count == 32) {
+    ASSERT_TRUE((*trace)->next(requests));
+    EXPECT_THAT(requests, ElementsAre(Pages{kPages + 1, 1}));
+  }
+  ASSERT_TRUE((*trace)->next(requests));
+  EXPECT_TRUE(requests.empty());
+}
+
+TEST_F(Traces, AnAnswerBeyondAnyFilesSizeIsABadLine) {
+  const auto path = file("log.tsv", "1\tGET\t/a\t200\t1099511627776\n1\tGET\t/b\t200\t1099511627777\n");
+  EXPECT_THAT(read(path, Format::nasa).error().message,
+              HasSubstr("log.tsv:2: 1099511627777 bytes in one answer: more than 1 TiB"));
+  EXPECT_FALSE(read(file("x.log", "h - - [x] \"GET /a HTTP/1.0\" 200 18446744073709551615\n"), Format::clf));
+}
+
 TEST_F(Traces, CommonLogFormatIsTheSame) {
   const auto path = file("access.log",
                          "h - - [01/Aug/1995:00:00:01 -0400] \"GET /a HTTP/1.0\" 200 5000\n"

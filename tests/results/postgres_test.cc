@@ -32,6 +32,7 @@ TEST(PostgresAddress, HidesPasswords) {
   EXPECT_EQ(shown("postgres://h/lab?password=secret&sslmode=require&sslpassword=x#c"),
             "postgres://h/lab?sslmode=require#c");
   EXPECT_EQ(shown("postgresql://me:se?cr&password=et@h/lab"), "postgresql://me@h/lab") << "as libpq reads it";
+  EXPECT_EQ(shown("postgresql://h/lab?port=1&&pass%77ord=secret&"), "postgresql://h/lab?port=1");
   EXPECT_EQ(shown("postgresql://h/lab?pass%77ord=secret"), "postgresql://h/lab");
   EXPECT_EQ(shown("postgresql://"), "postgresql://");
   EXPECT_EQ(shown("postgresql://?host=/tmp&port=1#c"), "postgresql://?host=/tmp&port=1#c");
