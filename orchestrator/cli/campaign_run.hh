@@ -8,16 +8,10 @@
 
 #include "lab/kernel.hh"
 #include "orchestrator/cli/directory.hh"
+#include "orchestrator/cli/slurm_command.hh"
 #include "orchestrator/run/ledger.hh"
 
 namespace longhaul::orchestrator {
-
-/// Of `run --slurm`.
-struct SlurmOptions {
-  bool asked = false;
-  std::string partition;            ///< empty: the cluster's default
-  std::vector<std::string> sbatch;  ///< further options of sbatch, as they are
-};
 
 /// The options of `longhaul run`.
 struct RunOptions {

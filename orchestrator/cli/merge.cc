@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <optional>
-#include <set>
+#include <iterator>
 
-#include "orchestrator/cli/directory.hh"
 #include "results/analyses/compare/records.hh"
 #include "results/store/store.hh"
 
@@ -14,14 +11,6 @@ namespace longhaul::orchestrator {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The content of all parts together.
-struct Whole {
-  std::optional<Manifest> manifest;
-  std::map<std::string, NodeFacts> facts;  // by digest
-  std::vector<RunRecord> runs;
-  std::map<std::string, std::size_t> known;  // run id -> of runs
-};
 
 // Checks that two parts belong to one campaign.
 Result<void> check_alike(const Manifest& first, const Manifest& other) {
@@ -54,44 +43,46 @@ void add_manifest(Manifest& manifest, const Manifest& its) {
 }
 
 // A run that is there already must be the same.
-Result<void> add_part(Whole& whole, const std::string& directory) {
-  const auto part = results::Store::open(directory, results::OpenMode::read);
-  if (!part) return tl::unexpected(part.error());
-  const auto its = part->manifest();
-  if (!its) return tl::unexpected(its.error());
-  if (auto alike = check_alike(whole.manifest.value_or(*its), *its); !alike)
-    return refuse("{}: {}", results::shown_address(directory), alike.error().message);
-  if (whole.manifest)
-    add_manifest(*whole.manifest, *its);
-  else
-    whole.manifest = *its;
-  auto facts = part->facts();
-  if (!facts) return tl::unexpected(facts.error());
-  whole.facts.merge(*facts);
-  auto runs = part->runs();
-  if (!runs) return tl::unexpected(runs.error());
-  for (auto& run : *runs) {
-    const auto [found, fresh] = whole.known.emplace(run.run_id, whole.runs.size());
-    if (fresh) {
-      whole.runs.push_back(std::move(run));
-      continue;
-    }
-    // Records without a measurement have only times of the host's.
-    const auto& there = whole.runs[found->second];
-    if (run.nodes.empty() && there.nodes.empty()) continue;
-    if (const auto where = results::first_difference(there, run); !where.empty())
-      return fail("{}: run {} is there twice and not the same: {}; longhaul verify tells which part is wrong",
-                  results::shown_address(directory), run.run_id, where);
-  }
+Result<void> check_same(const std::string& name, const RunRecord& there, const RunRecord& run) {
+  // Records without a measurement have only times of the host's.
+  if (run.nodes.empty() && there.nodes.empty()) return {};
+  if (const auto where = results::first_difference(there, run); !where.empty())
+    return fail("{}: run {} is there twice and not the same: {}; longhaul verify tells which part is wrong", name,
+                run.run_id, where);
   return {};
 }
 
-// A cell of which there is nothing was a share's that is missing: --resume can still make it.
-void check_complete(Whole& whole) {
-  std::set<std::string> cells;
-  for (const auto& run : whole.runs) cells.insert(run.cell_id);
-  for (const auto& cell : whole.manifest->cells)
-    if (!cells.contains(cell.cell_id)) whole.manifest->finished = 0;
+// The content of all parts together.
+struct Whole {
+  Manifest manifest;
+  std::map<std::string, NodeFacts> facts;  // by digest
+  std::vector<RunRecord> runs;
+};
+
+Result<Whole> read_parts(const std::vector<std::string>& parts) {
+  Whole whole;
+  Joining joining;
+  std::map<std::string, std::size_t> places;  // run id -> of runs
+  std::set<fs::path> taken;
+  for (const auto& directory : parts) {
+    std::error_code missing;
+    const auto path = results::is_postgres(directory) ? fs::path{directory} : fs::canonical(directory, missing);
+    if (!missing && !taken.insert(path).second) return refuse("{} is named twice", results::shown_address(directory));
+    const auto part = results::Store::open(directory, results::OpenMode::read);
+    if (!part) return tl::unexpected(part.error());
+    auto portion = read_portion(*part);
+    if (!portion) return tl::unexpected(portion.error());
+    whole.facts.merge(portion->facts);
+    auto fresh = joining.add(results::shown_address(directory), std::move(*portion),
+                             [&](const std::string& id) -> Result<RunRecord> { return whole.runs[places.at(id)]; });
+    if (!fresh) return tl::unexpected(fresh.error());
+    for (auto& run : *fresh) {
+      places.emplace(run.run_id, whole.runs.size());
+      whole.runs.push_back(std::move(run));
+    }
+  }
+  whole.manifest = joining.manifest();
+  return whole;
 }
 
 Result<void> write(const Whole& whole, const Destination& destination) {
@@ -101,27 +92,68 @@ Result<void> write(const Whole& whole, const Destination& destination) {
     if (auto kept = store->add_facts(digest, one); !kept) return kept;
   for (const auto& run : whole.runs)
     if (auto kept = store->add_run(run); !kept) return kept;
-  return store->save_manifest(*whole.manifest);
+  return store->save_manifest(whole.manifest);
 }
 
 }  // namespace
 
+Result<Portion> read_portion(const results::Store& part, std::size_t from) {
+  auto manifest = part.manifest();  // before the runs
+  if (!manifest) return tl::unexpected(manifest.error());
+  auto facts = part.facts();
+  if (!facts) return tl::unexpected(facts.error());
+  auto runs = part.runs(from);
+  if (!runs) return tl::unexpected(runs.error());
+  return Portion{.manifest = std::move(*manifest), .facts = std::move(*facts), .runs = std::move(*runs)};
+}
+
+void Joining::knows(const std::string& run_id, const std::string& cell_id) {
+  known_.insert(run_id);
+  tried_.insert(cell_id);
+}
+
+Result<std::vector<RunRecord>> Joining::add(const std::string& name, Portion portion, const Known& known) {
+  if (!parts_.empty())
+    if (auto alike = check_alike(parts_.front().manifest, portion.manifest); !alike)
+      return refuse("{}: {}", name, alike.error().message);
+  std::vector<RunRecord> fresh;
+  for (auto& run : portion.runs) {
+    if (known_.contains(run.run_id)) {
+      const auto there = known(run.run_id);
+      if (!there) return tl::unexpected(there.error());
+      if (auto same = check_same(name, *there, run); !same) return tl::unexpected(same.error());
+      continue;
+    }
+    knows(run.run_id, run.cell_id);
+    fresh.push_back(std::move(run));
+  }
+  const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& one) { return one.name == name; });
+  if (part == parts_.end())
+    parts_.push_back({.name = name, .manifest = std::move(portion.manifest)});
+  else
+    part->manifest = std::move(portion.manifest);
+  return fresh;
+}
+
+Manifest Joining::manifest() const {
+  if (parts_.empty()) return {};
+  auto whole = parts_.front().manifest;
+  for (auto its = std::next(parts_.begin()); its != parts_.end(); ++its) add_manifest(whole, its->manifest);
+  // A cell of which there is nothing was a share's that is missing: --resume can still make it.
+  for (const auto& cell : whole.cells)
+    if (!tried_.contains(cell.cell_id)) whole.finished = 0;
+  return whole;
+}
+
 Result<void> merge(const std::vector<std::string>& parts, const Destination& destination) {
   if (auto fresh = check_new(destination); !fresh) return fresh;
-  Whole whole;
-  std::set<fs::path> taken;
-  for (const auto& directory : parts) {
-    std::error_code missing;
-    const auto path = results::is_postgres(directory) ? fs::path{directory} : fs::canonical(directory, missing);
-    if (!missing && !taken.insert(path).second) return refuse("{} is named twice", results::shown_address(directory));
-    if (auto added = add_part(whole, directory); !added) return added;
-  }
-  if (!whole.manifest) return refuse("there is nothing to join: name the run directories of longhaul shard");
-  check_complete(whole);
+  if (parts.empty()) return refuse("there is nothing to join: name the run directories of longhaul shard");
+  const auto whole = read_parts(parts);
+  if (!whole) return tl::unexpected(whole.error());
   std::error_code ignored;
   const fs::path out = destination.out;
   const bool ours = !fs::exists(out, ignored);
-  auto written = write(whole, destination);
+  auto written = write(*whole, destination);
   if (!written) {
     for (const auto* file : {"results.db", "results.db-wal", "results.db-shm", "manifest.json", "store"})
       fs::remove(out / file, ignored);

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "common/share.hh"
 #include "common/version.hh"
 #include "orchestrator/cli/commands.hh"
 #include "orchestrator/cli/interrupt.hh"
@@ -21,19 +22,11 @@ struct MergeOptions {
   bool as_json = false;
 };
 
-// "2/8": the second of eight.
-Result<void> read_share(const std::string& text, RunOptions& options) {
-  std::size_t number = 0, of = 0;
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%zu/%zu%c", &number, &of, &rest) != 2 || number < 1 || number > of)
-    return refuse("--share {}: expected such as 2/8, the second of eight", text);
-  options.share = number - 1;
-  options.shares = of;
-  return {};
-}
-
 int shard(RunOptions options, const std::string& share) {
-  if (auto read = read_share(share, options); !read) return report_error(read.error(), options.as_json);
+  const auto its = parse_share(share);
+  if (!its) return report_error({.message = "--share " + its.error().message}, options.as_json);
+  options.share = its->number - 1;
+  options.shares = its->of;
   auto plan = read_plan(options.campaign);
   if (!plan) return report_error(plan.error(), options.as_json);
   set_clock(plan->cells, kVirtualClock);

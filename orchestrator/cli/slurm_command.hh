@@ -9,6 +9,13 @@
 
 namespace longhaul::orchestrator {
 
+/// How jobs are submitted.
+struct SlurmOptions {
+  bool asked = false;
+  std::string partition;            ///< empty: the cluster's default
+  std::vector<std::string> sbatch;  ///< further options of sbatch, as they are
+};
+
 struct SlurmAnswer {
   bool ok = false;
   std::string out, errors;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "orchestrator/slurm/words.hh"
 
@@ -59,6 +60,9 @@ tl::unexpected<Error> submission_error(std::string_view said) {
   if (has("QOS") || has("imit") || has("quota") || has("ssociation"))
     return refuse("Slurm took no job ({}): a limit of your account: fewer --shards, or ask who runs the cluster",
                   words);
+  if (has("node configuration"))
+    return refuse("Slurm took no job ({}): no node has what --sbatch asks for: `sinfo -N -l` shows what they have",
+                  words);
   if (has("unge")) return fail("Slurm took no job ({}): {}", words, kCheckMunge);
   if (has("contact") || has("onfiguration") || has("onnection refused") || has("fetch"))
     return fail("Slurm took no job ({}): {}", words, kCheckController);
@@ -102,6 +106,21 @@ Decision decide(std::vector<Share>& shares, const std::vector<QueueRow>& queue) 
 
 bool is_lost(const Share& share) {
   return !share.complete && !share.word.empty() && task_state(share.word) == TaskState::gone;
+}
+
+std::string waiting(const std::vector<Share>& shares) {
+  std::vector<std::size_t> tasks;
+  std::set<std::string> reasons;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i].complete || shares[i].word.empty()) continue;
+    const auto state = task_state(shares[i].word);
+    if (state == TaskState::running) return {};
+    if (state != TaskState::waiting || shares[i].reason == "None") continue;
+    tasks.push_back(i + 1);
+    reasons.insert(shares[i].reason);
+  }
+  if (tasks.empty()) return {};
+  return fmt::format("shares {} wait: {}", array_of_tasks(tasks), fmt::join(reasons, ", "));
 }
 
 std::string file_pattern(std::string_view path) {

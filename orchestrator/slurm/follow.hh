@@ -65,6 +65,10 @@ Decision decide(std::vector<Share>& shares, const std::vector<QueueRow>& queue);
 /// Its task ended before it was complete.
 bool is_lost(const Share& share);
 
+/// What Slurm says of tasks that wait while none runs, "shares 1-4 wait: PartitionConfig" (squeue(1), JOB REASON
+/// CODES); empty: one runs, or there is no reason.
+std::string waiting(const std::vector<Share>& shares);
+
 /// A path in sbatch's --output, where '%' begins a pattern (sbatch(1), filename pattern).
 std::string file_pattern(std::string_view path);
 

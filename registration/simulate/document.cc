@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "common/json.hh"
 #include "common/version.hh"
 
 namespace longhaul::registration {
@@ -32,6 +33,46 @@ json::object document_row(const Row& one) {
   return row;
 }
 
+// Throws where a member is missing or another kind of thing.
+Row read_row(const json::object& one, std::uint64_t requests) {
+  const auto number = [&](const char* name) { return one.at(name).to_number<double>(); };
+  const auto count = [&](const char* name) { return one.at(name).to_number<std::uint64_t>(); };
+  Row row{.policy = json::value_to<std::string>(one.at("policy")),
+          .bound = one.at("bound").as_bool(),
+          .capacity_bytes = count("capacity_bytes"),
+          .cost_profile = json::value_to<std::string>(one.at("cost_profile")),
+          .requests = requests,
+          .hit_ratio = number("hit_ratio"),
+          .cost_us = number("cost_us"),
+          .cost_saved = number("cost_saved"),
+          .cost_saved_unbatched = number("cost_saved_unbatched"),
+          .registrations = count("registrations"),
+          .deregistrations = count("deregistrations"),
+          .batches = count("batches")};
+  if (one.contains("hit_ratio_error")) row.hit_ratio_error = number("hit_ratio_error");
+  if (one.contains("cost_saved_error")) row.cost_saved_error = number("cost_saved_error");
+  return row;
+}
+
+SimulatedTrace read_trace(const json::object& one) {
+  SimulatedTrace trace{.name = json::value_to<std::string>(one.at("name")),
+                       .requests = one.at("requests").to_number<std::uint64_t>(),
+                       .pages = one.at("pages").to_number<std::uint64_t>(),
+                       .skipped = one.at("skipped").to_number<std::uint64_t>(),
+                       .lengths = {},
+                       .sample = one.at("sample").to_number<double>(),
+                       .bounded = one.at("bounded").as_bool(),
+                       .rows = {}};
+  trace.lengths.median = one.at("request_pages").to_number<std::uint64_t>();
+  for (const auto& requests : one.at("sizes").as_array())
+    trace.lengths.by_power.push_back(requests.to_number<std::uint64_t>());
+  for (std::size_t i = 0; i < std::size(kLengthSteps); ++i)
+    trace.lengths.shares_up_to[i] =
+        one.at("shares").as_object().at(std::to_string(kLengthSteps[i])).to_number<double>();
+  for (const auto& row : one.at("rows").as_array()) trace.rows.push_back(read_row(row.as_object(), trace.requests));
+  return trace;
+}
+
 }  // namespace
 
 std::string document_of(const std::vector<SimulatedTrace>& traces, const std::vector<Strategy>& strategies,
@@ -39,9 +80,10 @@ std::string document_of(const std::vector<SimulatedTrace>& traces, const std::ve
   json::array all;
   for (const auto& trace : traces) {
     json::array sizes;
-    for (const auto requests : trace.lengths.by_power()) sizes.emplace_back(requests);
+    for (const auto requests : trace.lengths.by_power) sizes.emplace_back(requests);
     json::object shares;
-    for (const auto pages : kLengthSteps) shares[std::to_string(pages)] = trace.lengths.share_up_to(pages);
+    for (std::size_t i = 0; i < std::size(kLengthSteps); ++i)
+      shares[std::to_string(kLengthSteps[i])] = trace.lengths.shares_up_to[i];
     json::array rows;
     for (const auto& one : trace.rows) rows.emplace_back(document_row(one));
     all.emplace_back(json::object{{"name", trace.name},
@@ -49,7 +91,7 @@ std::string document_of(const std::vector<SimulatedTrace>& traces, const std::ve
                                   {"pages", trace.pages},
                                   {"skipped", trace.skipped},
                                   {"sizes", std::move(sizes)},
-                                  {"request_pages", trace.lengths.median()},
+                                  {"request_pages", trace.lengths.median},
                                   {"shares", std::move(shares)},
                                   {"bounded", trace.bounded},
                                   {"sample", trace.sample},
@@ -70,6 +112,22 @@ std::string document_of(const std::vector<SimulatedTrace>& traces, const std::ve
                                       {"profiles", std::move(costs)},
                                       {"policies", std::move(policies)},
                                       {"traces", std::move(all)}});
+}
+
+Result<std::vector<SimulatedTrace>> traces_of(std::string_view document) {
+  boost::system::error_code error;
+  const auto read = read_json(document, error);
+  if (error) return refuse("not JSON: {}", error.message());
+  try {
+    const auto& whole = read.as_object();
+    if (const auto version = json::value_to<std::string>(whole.at("version")); version != version_text())
+      return refuse("it was made by longhaul {}, this is {}", version, version_text());
+    std::vector<SimulatedTrace> traces;
+    for (const auto& one : whole.at("traces").as_array()) traces.push_back(read_trace(one.as_object()));
+    return traces;
+  } catch (const std::exception& wrong) {
+    return refuse("not what `longhaul simulate` writes: {}", wrong.what());
+  }
 }
 
 }  // namespace longhaul::registration

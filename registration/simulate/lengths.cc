@@ -43,4 +43,10 @@ std::vector<std::uint64_t> Lengths::by_power() const {
   return counts;
 }
 
+LengthSummary Lengths::summary() const {
+  LengthSummary summary{.by_power = by_power(), .median = median()};
+  for (std::size_t i = 0; i < std::size(kLengthSteps); ++i) summary.shares_up_to[i] = share_up_to(kLengthSteps[i]);
+  return summary;
+}
+
 }  // namespace longhaul::registration

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -10,6 +11,13 @@ namespace longhaul::registration {
 
 /// Lengths at which shares are given: to the largest request of the MRRC paper's traces.
 inline constexpr std::uint64_t kLengthSteps[] = {1, 2, 4, 8, 16, 32};
+
+/// What is shown of them.
+struct LengthSummary {
+  std::vector<std::uint64_t> by_power;                         ///< as Lengths::by_power()
+  std::uint64_t median = 0;                                    ///< pages
+  std::array<double, std::size(kLengthSteps)> shares_up_to{};  ///< of the requests, by kLengthSteps
+};
 
 class Lengths {
  public:
@@ -25,6 +33,7 @@ class Lengths {
   std::uint64_t median() const;
   /// [i]: how many have 2^i to 2^(i+1) - 1 pages, as the paper's figure 9 rounds; up to the longest.
   std::vector<std::uint64_t> by_power() const;
+  LengthSummary summary() const;
 
  private:
   template <typename Take>

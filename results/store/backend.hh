@@ -51,8 +51,9 @@ class Backend {
   /// How many there are; no document is read.
   virtual Result<std::size_t> count() const = 0;
   using TakeRun = std::function<Result<void>(const StoredRun&)>;
-  /// In the order in which they were added; an error of `take` ends it. Only run_id and document are filled in.
-  virtual Result<void> each_document(const TakeRun& take) const = 0;
+  /// In the order in which they were added, without the first `from`; an error of `take` ends it. Only run_id and
+  /// document are filled in.
+  virtual Result<void> each_document(std::size_t from, const TakeRun& take) const = 0;
   /// In the same order, without documents, workloads and parameters.
   virtual Result<std::vector<StoredRun>> index() const = 0;
 

@@ -112,9 +112,9 @@ Result<std::size_t> Store::count() const {
   return backend_->count();
 }
 
-Result<std::vector<RunRecord>> Store::runs() const {
+Result<std::vector<RunRecord>> Store::runs(std::size_t from) const {
   std::vector<RunRecord> runs;
-  auto read = backend_->each_document([&](const StoredRun& row) -> Result<void> {
+  auto read = backend_->each_document(from, [&](const StoredRun& row) -> Result<void> {
     auto run = run_record_from_json(row.document);
     if (!run) return refuse("{}: run {} cannot be read: {}", backend_->name(), row.run_id, run.error().message);
     runs.push_back(std::move(*run));
@@ -177,7 +177,7 @@ Result<std::size_t> Store::copy_to(Store& to) const {
   std::map<std::string, std::vector<StoredMetric>> here;
   for (const auto& run : *index) here.emplace(run.run_id, run.metrics);
   std::size_t added = 0;
-  auto read = backend_->each_document([&](const StoredRun& stored) -> Result<void> {
+  auto read = backend_->each_document(0, [&](const StoredRun& stored) -> Result<void> {
     if (known.contains(stored.run_id)) return {};
     const auto run = run_record_from_json(stored.document);
     if (!run) return refuse("{}: run {} cannot be read: {}", backend_->name(), stored.run_id, run.error().message);

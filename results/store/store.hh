@@ -61,8 +61,8 @@ class Store {
   Result<void> add_run(const RunRecord& run);
   /// How many runs there are: cheaper than index().
   Result<std::size_t> count() const;
-  /// All runs in the order in which they were added.
-  Result<std::vector<RunRecord>> runs() const;
+  /// All runs in the order in which they were added, or those behind the first `from`.
+  Result<std::vector<RunRecord>> runs(std::size_t from = 0) const;
   /// The same as index rows: cheap, no document is parsed.
   Result<std::vector<RunSummary>> index() const;
 

@@ -70,6 +70,13 @@ TEST_F(Slurm, WhatIsLostIsSubmittedAgainAndTheBytesAreTheSame) {
   cluster_->start_controller();
   process.send_signal(SIGKILL);
   ASSERT_TRUE(process.wait(10s));
+  // Records were joined as they came.
+  const auto joined = results::Store::open(path("out"), results::OpenMode::read);
+  ASSERT_TRUE(joined) << joined.error().message;
+  EXPECT_GE(*joined->count(), 1U);
+  EXPECT_EQ(joined->manifest()->finished, 0);
+  EXPECT_EQ(longhaul({"report", path("out")}).code, 0);
+  EXPECT_GE(records("out"), *joined->count());
   // As an operator, or a queue that preempts, would.
   std::ifstream jobs{path("out/slurm/jobs")};
   std::string first;
@@ -191,15 +198,16 @@ TEST_F(Slurm, AShareThatCannotRunIsGivenUpWithItsWords) {
   EXPECT_EQ(SlurmCluster::queue(), "");
 }
 
-TEST_F(Slurm, CtrlCCancelsTheJobs) {
+TEST_F(Slurm, CtrlCCancelsTheJobsAndReportsWhatCame) {
   auto process = start_longhaul(command("stopped"), path("stopped.log"));
-  holds_within(30s, [] { return !SlurmCluster::queue().empty(); });
-  ASSERT_NE(SlurmCluster::queue(), "");
+  holds_within(300s, [] { return records("stopped") >= 1; });
+  ASSERT_GE(records("stopped"), 1U) << read_file(path("stopped.log"));
   process.send_signal(SIGTERM);
   const auto end = process.wait(20s);
   ASSERT_TRUE(end);
   EXPECT_EQ(end->code, 130) << read_file(path("stopped.log"));
-  EXPECT_THAT(read_file(path("stopped.log")), HasSubstr("the jobs are cancelled, --resume goes on"));
+  EXPECT_THAT(read_file(path("stopped.log")), HasSubstr("the jobs are cancelled"));
+  EXPECT_TRUE(fs::exists(path("stopped/report.html")));
   holds_within(30s, [] { return SlurmCluster::queue().empty(); });
   EXPECT_EQ(SlurmCluster::queue(), "");
 }

@@ -134,6 +134,54 @@ TEST_F(Merge, OfWhatWasMergedIsTheSame) {
   EXPECT_EQ(runs_of(at("both")).size(), expected.size());
 }
 
+// As a job array's shares are joined while they are made.
+TEST_F(Merge, PortionsGiveTheSameAsWhole) {
+  const auto first = make("first", 0, 2), second = make("second", 1, 2);
+  ASSERT_TRUE(merge({first, second}, {.out = at("out")}));
+  Joining joining;
+  std::map<std::string, RunRecord> found;
+  const auto known = [&](const std::string& run) -> Result<RunRecord> { return found.at(run); };
+  for (const auto& directory : {first, second}) {
+    const auto store = *results::Store::open(directory, results::OpenMode::read);
+    const auto count = *store.count();
+    for (std::size_t taken = 0; taken <= count; ++taken) {
+      auto portion = *read_portion(store, taken);
+      EXPECT_EQ(portion.runs.size(), count - taken);
+      // One at a time, and nothing that is new at last.
+      if (portion.runs.size() > 1) portion.runs.resize(1);
+      if (taken < count) portion.manifest.finished = 0;
+      const auto fresh = joining.add(directory, std::move(portion), known);
+      ASSERT_TRUE(fresh) << fresh.error().message;
+      for (const auto& run : *fresh) EXPECT_TRUE(found.emplace(run.run_id, run).second) << run.run_id;
+      const bool last = directory == second && taken == count;
+      EXPECT_EQ(joining.manifest().finished != 0, last) << directory << " " << taken;
+    }
+  }
+  EXPECT_EQ(found.size(), runs_of(at("out")).size());
+  EXPECT_EQ(to_json(joining.manifest()), to_json(manifest_of(at("out"))));
+}
+
+// What an earlier session of the same array has joined comes again with its shares.
+TEST_F(Merge, WhatAnEarlierSessionJoinedIsComparedAndNotAdded) {
+  const auto whole = make("whole", 0, 1);
+  const auto portion = *read_portion(*results::Store::open(whole, results::OpenMode::read));
+  auto there = runs_of(whole);
+  const auto known = [&](const std::string& run) -> Result<RunRecord> { return there.at(run); };
+  const auto joining = [&] {
+    Joining fresh;
+    for (const auto& [id, run] : there) fresh.knows(id, run.cell_id);
+    return fresh;
+  };
+  const auto again = joining().add(whole, portion, known);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->empty());
+  for (auto& [id, run] : there)
+    if (!run.nodes.empty()) ++run.nodes["client"].metrics["latency"].raw[1];
+  const auto other = joining().add(whole, portion, known);
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("is there twice and not the same"));
+}
+
 TEST_F(Merge, AShareThatIsMissingOrNotAtItsEndIsNoEnd) {
   const auto first = make("first", 0, 2), second = make("second", 1, 2);
   ASSERT_TRUE(merge({first}, {.out = at("one")}));

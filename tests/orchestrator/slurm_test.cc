@@ -94,12 +94,27 @@ TEST(Decide, WritesArraysShortly) {
   EXPECT_EQ(file_pattern("/a/100%/b"), "/a/100%%/b");
 }
 
+TEST(Waiting, IsSaidWithItsReasonsWhileNothingRuns) {
+  std::vector<Share> shares(4);
+  EXPECT_EQ(waiting(shares), "") << "nothing was submitted";
+  decide(shares, {});
+  decide(shares, queue("7|1|PENDING|None\n7|2|PENDING|None"));
+  EXPECT_EQ(waiting(shares), "") << "Slurm has not looked at it";
+  shares[0].complete = true;
+  decide(shares, queue("7|2|PENDING|Resources\n7|3|PENDING|Priority\n7|4|PENDING|Resources"));
+  EXPECT_EQ(waiting(shares), "shares 2-4 wait: Priority, Resources");
+  decide(shares, queue("7|2|RUNNING|None\n7|3|PENDING|Priority\n7|4|PENDING|Resources"));
+  EXPECT_EQ(waiting(shares), "");
+}
+
 TEST(Submission, SaysWhatToDo) {
   const auto said = [](std::string_view text) { return submission_error(text).value().message; };
   EXPECT_THAT(said("sbatch: error: invalid partition specified: nope\nsbatch: error: Batch job submission failed\n"),
               HasSubstr("choose one by --partition"));
   EXPECT_THAT(said("sbatch: error: Unable to contact slurm controller (connect failure)"),
               HasSubstr("check that slurmctld runs"));
+  EXPECT_THAT(said("sbatch: error: Batch job submission failed: Requested node configuration is not available"),
+              HasSubstr("no node has what --sbatch asks for"));
   EXPECT_THAT(said("sbatch: error: If munged is up, restart with --num-threads=10"),
               HasSubstr("check that munged runs"));
   EXPECT_THAT(

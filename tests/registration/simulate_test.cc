@@ -119,6 +119,39 @@ TEST_F(Simulate, SeveralTracesComeInTheirOrder) {
   EXPECT_EQ(both.out, one.out + other.out);
 }
 
+// What `longhaul simulate --slurm` starts.
+TEST_F(Simulate, SharesJoinToTheSameBytes) {
+  const std::string work =
+      "--generate requests=20000,objects=400,sizes=httpd --generate requests=3000,objects=90 --policy all --capacity "
+      "1MiB..4MiB ";
+  const auto at = [&](const std::string& name) { return (directory_ / name).string(); };
+  EXPECT_EQ(bench(work + "--parts").out, "6\n");
+  const auto whole = bench(work + "--out " + at("whole"));
+  for (const auto* share : {"1", "2", "3", "4"})
+    ASSERT_TRUE(bench(work + "--share " + share + "/4 --out " + at(share)).exit.ok());
+  const auto join = work + fmt::format("--join {} {} {} ", at("1"), at("2"), at("3"));
+  const auto joined = bench(join + at("4") + " --out " + at("joined"));
+  EXPECT_EQ(joined.out, whole.out);
+  for (const auto* file : {"simulate.csv", "simulate.json"})
+    EXPECT_EQ(slurp(directory_ / "joined" / file), slurp(directory_ / "whole" / file)) << file;
+  refuses(join, "share 2 is of another simulation");
+  refuses(join + at("5"), "5/simulate.json: cannot be read");
+  refuses(work + "--share 5/4", "--share 5/4: expected such as 2/8");
+  refuses("--parts --trace " + at("none.lis"), "none.lis: No such file");
+}
+
+// One that is ended in the middle leaves nothing that could be taken for a share.
+TEST_F(Simulate, AShareIsWrittenWhenAllOfItIsThere) {
+  std::ofstream{directory_ / "good.lis"} << "0 8 0 0\n8 8 0 1\n";
+  std::ofstream{directory_ / "bad.lis"} << "zero eight\n";
+  const auto output =
+      bench(fmt::format("--policy lru --capacity 1MiB..4MiB --share 1/2 --out {0}/1 --trace {0}/good.lis "
+                        "--trace {0}/bad.lis --trace {0}/bad.lis --trace {0}/bad.lis",
+                        directory_.string()));
+  EXPECT_EQ(output.exit.code, 2);
+  EXPECT_FALSE(fs::exists(directory_ / "1/simulate.json"));
+}
+
 TEST_F(Simulate, AFaultInTheSecondTraceLeavesTheFirstOnesFigures) {
   std::ofstream{directory_ / "good.lis"} << "0 8 0 0\n8 8 0 1\n";
   std::ofstream{directory_ / "bad.lis"} << "zero eight\n";
@@ -171,7 +204,11 @@ TEST_F(Simulate, LonghaulAddsThePage) {
   const auto again = longhaul("--generate requests=1000,objects=20 --policy lru --out " + directory_.string());
   EXPECT_TRUE(again.exit.ok()) << again.out;  // it replaces its own
   EXPECT_THAT(longhaul("--help").out, HasSubstr("mrrc-figure"));
+  EXPECT_THAT(longhaul("--help").out, HasSubstr("On a Slurm cluster"));
   EXPECT_EQ(longhaul("--trace nowhere.lis").exit.code, 2);
+  EXPECT_THAT(longhaul("--trace nowhere.lis --resume").out, HasSubstr("are for --slurm"));
+  EXPECT_THAT(longhaul("--trace nowhere.lis --slurm").out, HasSubstr("--out DIR is missing"));
+  EXPECT_THAT(longhaul("--trace nowhere.lis --slurm --shards 0").out, HasSubstr("--shards"));
 }
 
 // Its results are records like any other.

@@ -12,9 +12,10 @@
 #include <thread>
 
 #include "common/replace_file.hh"
+#include "common/share.hh"
 #include "common/well_known.hh"
 #include "model/units.hh"
-#include "registration/simulate/document.hh"
+#include "registration/simulate/division.hh"
 #include "registration/simulate/generator.hh"
 #include "registration/simulate/sample.hh"
 #include "workloads/bench/capacities.hh"
@@ -59,6 +60,12 @@ void print_rows(const std::string& name, const std::vector<Row>& rows) {
         row.capacity_bytes == 0 ? "-" : format_quantity(Kind::size, static_cast<std::int64_t>(row.capacity_bytes)),
         row.cost_profile, 100 * row.hit_ratio, row.cost_us, 100 * row.cost_saved, sampled(row));
 }
+
+// All that is asked for, but the traces.
+struct Work {
+  std::vector<CostProfile> profiles;
+  SweepOptions sweeping;
+};
 
 // Of all traces: a line on a terminal. Its calls may come from any thread.
 class Progress {
@@ -112,18 +119,24 @@ struct SimulateCommand::Options {
   std::uint64_t largest = ReadOptions{}.largest;
   std::string sample;
   unsigned threads = 0;
+  std::string share;
+  std::vector<std::string> shares;
+  bool only_count = false;
   std::string out;
   bool json = false;
 
   Result<std::vector<CostProfile>> profiles() const;
   Result<std::vector<Capacity>> sizes() const;
-  Result<double> share() const;
+  Result<double> sampling() const;
+  Result<Work> work() const;
   Result<Input> open(std::size_t index) const;
   std::size_t inputs() const { return traces.size() + recipes.size(); }
-  Result<SimulatedTrace> simulate(std::size_t index, const std::vector<CostProfile>& profiles, SweepOptions sweeping,
-                                  Progress& progress) const;
-  Result<void> write(const std::vector<SimulatedTrace>& done, const SweepOptions& sweeping,
-                     const std::vector<CostProfile>& profiles) const;
+  Result<SimulatedTrace> simulate(std::size_t index, const std::vector<CostProfile>& profiles,
+                                  const SweepOptions& sweeping) const;
+  void print(const SimulatedTrace& one, bool offline) const;
+  Result<void> write(const std::vector<SimulatedTrace>& done, const Work& work) const;
+  Result<void> simulate_parts(const Work& work, Share share, int stop) const;
+  Result<void> join(const Work& work) const;
   Result<void> all(int stop) const;
 };
 
@@ -171,6 +184,14 @@ void SimulateCommand::add_to(CLI::App& parent) {
       ->type_name("SHARE");
   o.app->add_option("--threads", o.threads, "0: one a processor; several traces are simulated side by side")
       ->type_name("N");
+  o.app
+      ->add_option("--share", o.share,
+                   "simulate a share of it alone, such as 2/8: of all traces at all capacities the second eighth")
+      ->type_name("K/N");
+  o.app->add_option("--join", o.shares, "join what all shares of it, in their order, left in these folders")
+      ->type_name("DIR");
+  o.app->add_flag("--parts", o.only_count,
+                  "check the options, say into how many shares it can be divided, simulate nothing");
   o.app->add_option("--out", o.out, "write simulate.csv and simulate.json there")->type_name("DIR");
   o.app->add_flag("--json", o.json, "print one JSON document");
 }
@@ -214,7 +235,7 @@ Result<std::vector<Capacity>> SimulateCommand::Options::sizes() const {
   return sizes;
 }
 
-Result<double> SimulateCommand::Options::share() const {
+Result<double> SimulateCommand::Options::sampling() const {
   if (sample.empty()) return 0.0;
   const auto parts = parse_quantity(Kind::fraction, sample);
   if (!parts) return refuse("--sample: {}", parts.error().message);
@@ -237,10 +258,9 @@ Result<Input> SimulateCommand::Options::open(std::size_t index) const {
 }
 
 Result<SimulatedTrace> SimulateCommand::Options::simulate(std::size_t index, const std::vector<CostProfile>& profiles,
-                                                          SweepOptions sweeping, Progress& progress) const {
+                                                          const SweepOptions& sweeping) const {
   auto input = open(index);
   if (!input) return tl::unexpected(input.error());
-  sweeping.progress = [&](double fraction) { return progress.on(index, fraction); };
   auto swept = sweep(*input->trace, sweeping);
   if (!swept) return tl::unexpected(swept.error());
   if (swept->requests == 0) return refuse("{}: there is no request in it", input->name);
@@ -248,7 +268,7 @@ Result<SimulatedTrace> SimulateCommand::Options::simulate(std::size_t index, con
                       .requests = swept->requests,
                       .pages = swept->pages,
                       .skipped = swept->skipped,
-                      .lengths = swept->lengths,
+                      .lengths = swept->lengths.summary(),
                       .sample = sweeping.sample,
                       .rows = rows_of(*swept, sweeping, profiles)};
   if (sweeping.offline) {
@@ -259,64 +279,116 @@ Result<SimulatedTrace> SimulateCommand::Options::simulate(std::size_t index, con
   return done;
 }
 
-Result<void> SimulateCommand::Options::write(const std::vector<SimulatedTrace>& done, const SweepOptions& sweeping,
-                                             const std::vector<CostProfile>& profiles) const {
+Result<void> SimulateCommand::Options::write(const std::vector<SimulatedTrace>& done, const Work& work) const {
+  if (out.empty()) return {};
   auto csv = csv_header();
   for (const auto& trace : done) csv += csv_of(trace.name, trace.rows);
   if (auto kept = replace_file(fs::path{out} / "simulate.csv", csv); !kept) return kept;
-  return replace_file(fs::path{out} / "simulate.json", document_of(done, sweeping.strategies, profiles) + "\n");
+  return replace_file(fs::path{out} / "simulate.json",
+                      document_of(done, work.sweeping.strategies, work.profiles) + "\n");
 }
 
-Result<void> SimulateCommand::Options::all(int stop) const {
+void SimulateCommand::Options::print(const SimulatedTrace& one, bool offline) const {
+  if (json) return;
+  print_rows(one.name, one.rows);
+  if (one.skipped > 0) fmt::print("{} bad lines or records were skipped\n", one.skipped);
+  if (offline && !one.bounded) fmt::print("no bounds: requests of this trace overlap\n");
+  std::fflush(stdout);
+}
+
+Result<Work> SimulateCommand::Options::work() const {
   if (traces.empty() && recipes.empty()) return refuse("which trace? give --trace FILE or --generate RECIPE");
-  const auto costs_of = profiles();
+  auto costs_of = profiles();
   if (!costs_of) return tl::unexpected(costs_of.error());
   const auto room = sizes();
   if (!room) return tl::unexpected(room.error());
   auto strategies = parse_strategies(policies, *costs_of);
   if (!strategies) return tl::unexpected(strategies.error());
-  const auto sampling = share();
-  if (!sampling) return tl::unexpected(sampling.error());
+  const auto part = sampling();
+  if (!part) return tl::unexpected(part.error());
   if (!sample.empty())
-    if (auto good = check_sampling(*sampling, *room); !good) return good;
-  // Traces side by side, each on its part of the processors. Bounds keep a trace in memory, of a sample they are none.
+    if (auto good = check_sampling(*part, *room); !good) return tl::unexpected(good.error());
+  // Bounds keep a trace in memory, of a sample they are none.
+  return Work{.profiles = std::move(*costs_of),
+              .sweeping = {.strategies = std::move(*strategies),
+                           .capacities = *room,
+                           .sample = *part,
+                           .offline = policies == "all" && sample.empty()}};
+}
+
+// A whole is written trace by trace, a share when all of it is there.
+Result<void> SimulateCommand::Options::simulate_parts(const Work& work, Share its, int stop) const {
+  const auto parts = parts_of(inputs(), work.sweeping.capacities.size(), its);
+  // Traces side by side, each on its part of the processors.
   const std::size_t processors = threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
-  const auto side_by_side = std::min(inputs(), processors);
-  SweepOptions sweeping{.strategies = std::move(*strategies),
-                        .capacities = *room,
-                        .sample = *sampling,
-                        .offline = policies == "all" && sample.empty(),
-                        .threads = static_cast<unsigned>(processors / std::max<std::size_t>(side_by_side, 1))};
-  if (!out.empty()) {
-    std::error_code error;
-    fs::create_directories(out, error);
-    if (error) return refuse("--out {}: {}", out, error.message());
-  }
-  Progress progress{inputs(), stop};
-  std::vector<std::future<Result<SimulatedTrace>>> going(inputs());
+  const auto side_by_side = std::min(parts.size(), processors);
+  Progress progress{parts.size(), stop};
+  std::vector<std::future<Result<SimulatedTrace>>> going(parts.size());
   const auto begin = [&](std::size_t index) {
-    if (index < inputs())
-      going[index] =
-          std::async(std::launch::async, [&, index] { return simulate(index, *costs_of, sweeping, progress); });
+    if (index >= parts.size()) return;
+    auto sweeping = work.sweeping;
+    const auto from = sweeping.capacities.begin() + static_cast<std::ptrdiff_t>(parts[index].first);
+    sweeping.capacities = {from, from + static_cast<std::ptrdiff_t>(parts[index].count)};
+    sweeping.threads = static_cast<unsigned>(processors / std::max<std::size_t>(side_by_side, 1));
+    sweeping.progress = [&progress, index](double fraction) { return progress.on(index, fraction); };
+    going[index] = std::async(std::launch::async, [this, &work, trace = parts[index].trace, sweeping] {
+      return simulate(trace, work.profiles, sweeping);
+    });
   };
   for (std::size_t i = 0; i < side_by_side; ++i) begin(i);
   std::vector<SimulatedTrace> done;
-  for (std::size_t i = 0; i < inputs(); ++i) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
     auto one = going[i].get();
     if (!one) progress.stop();
     if (!one) return tl::unexpected(one.error());
     begin(i + side_by_side);
     progress.clear();
-    if (!json) print_rows(one->name, one->rows);
-    if (!json && one->skipped > 0) fmt::print("{} bad lines or records were skipped\n", one->skipped);
-    if (!json && sweeping.offline && !one->bounded) fmt::print("no bounds: requests of this trace overlap\n");
-    std::fflush(stdout);
+    print(*one, work.sweeping.offline);
     done.push_back(std::move(*one));
-    if (out.empty()) continue;
-    if (auto written = write(done, sweeping, *costs_of); !written) return written;
+    if (its.of > 1) continue;
+    if (auto written = write(done, work); !written) return written;
   }
-  if (json) fmt::print("{}\n", document_of(done, sweeping.strategies, *costs_of));
-  return {};
+  if (json) fmt::print("{}\n", document_of(done, work.sweeping.strategies, work.profiles));
+  return its.of > 1 ? write(done, work) : Result<void>{};
+}
+
+Result<void> SimulateCommand::Options::join(const Work& work) const {
+  std::vector<std::vector<SimulatedTrace>> found;
+  for (const auto& folder : shares) {
+    const auto path = fs::path{folder} / "simulate.json";
+    std::ifstream stream{path, std::ios::binary};
+    if (!stream) return refuse("--join {}: cannot be read", path.string());
+    std::ostringstream text;
+    text << stream.rdbuf();
+    auto its = traces_of(text.str());
+    if (!its) return refuse("--join {}: {}", path.string(), its.error().message);
+    found.push_back(std::move(*its));
+  }
+  const auto whole = join_shares(found, inputs(), work.sweeping, work.profiles);
+  if (!whole) return refuse("--join: {}", whole.error().message);
+  for (const auto& one : *whole) print(one, work.sweeping.offline);
+  if (json) fmt::print("{}\n", document_of(*whole, work.sweeping.strategies, work.profiles));
+  return write(*whole, work);
+}
+
+Result<void> SimulateCommand::Options::all(int stop) const {
+  const auto asked = work();
+  if (!asked) return tl::unexpected(asked.error());
+  if (only_count) {
+    for (std::size_t i = 0; i < inputs(); ++i)
+      if (const auto input = open(i); !input) return tl::unexpected(input.error());
+    fmt::print("{}\n", inputs() * asked->sweeping.capacities.size());
+    return {};
+  }
+  if (!out.empty()) {
+    std::error_code error;
+    fs::create_directories(out, error);
+    if (error) return refuse("--out {}: {}", out, error.message());
+  }
+  if (!shares.empty()) return join(*asked);
+  const auto its = share.empty() ? Share{} : parse_share(share);
+  if (!its) return refuse("--share {}", its.error().message);
+  return simulate_parts(*asked, *its, stop);
 }
 
 int SimulateCommand::run(int stop) {

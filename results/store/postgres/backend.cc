@@ -95,14 +95,15 @@ class PostgresBackend : public Backend {
     return static_cast<std::size_t>(rows->integer(0, 0));
   }
 
-  Result<void> each_document(const TakeRun& take) const override {
-    return connection_.each("SELECT run_id, document FROM longhaul.runs WHERE campaign = $1 ORDER BY sequence",
-                            {campaign_}, [&](const Rows& row) {
-                              StoredRun run;
-                              run.run_id = row.text(0, 0);
-                              run.document = row.text(0, 1);
-                              return take(run);
-                            });
+  Result<void> each_document(std::size_t from, const TakeRun& take) const override {
+    return connection_.each(
+        "SELECT run_id, document FROM longhaul.runs WHERE campaign = $1 ORDER BY sequence OFFSET $2",
+        {campaign_, std::to_string(from)}, [&](const Rows& row) {
+          StoredRun run;
+          run.run_id = row.text(0, 0);
+          run.document = row.text(0, 1);
+          return take(run);
+        });
   }
 
   Result<std::vector<StoredRun>> index() const override {

@@ -179,8 +179,9 @@ class SqliteBackend : public Backend {
     return static_cast<std::size_t>(*runs);
   }
 
-  Result<void> each_document(const TakeRun& take) const override {
-    return each_row("SELECT run_id, document FROM runs ORDER BY sequence", [&](Statement& row) {
+  Result<void> each_document(std::size_t from, const TakeRun& take) const override {
+    const auto sql = fmt::format("SELECT run_id, document FROM runs ORDER BY sequence LIMIT -1 OFFSET {}", from);
+    return each_row(sql, [&](Statement& row) {
       StoredRun run;
       run.run_id = row.text(0);
       run.document = row.text(1);
