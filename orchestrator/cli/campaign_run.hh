@@ -52,7 +52,8 @@ struct CampaignSession {
   Result<void> outcome;
   std::int64_t made = 0;  ///< runs
   Manifest manifest;
-  std::string consoles;  ///< of a lab
+  std::string consoles;      ///< of a lab
+  bool agents_lost = false;  ///< those of a Slurm job that goes on
 };
 
 inline Destination destination_of(const RunOptions& options) {

@@ -175,4 +175,9 @@ std::string JobAgents::ended() {
   return {};
 }
 
+bool JobAgents::lost_in_running_job() {
+  const bool lost = std::any_of(started_.begin(), started_.end(), [](Started& one) { return one.srun.poll(); });
+  return lost && word_of_the_end(job_.job).empty();
+}
+
 }  // namespace longhaul::orchestrator

@@ -35,6 +35,8 @@ class JobAgents {
   agents::Credentials credentials() const { return own_->credentials(); }
   /// Which agent has ended, and what Slurm says of the job then; empty: none has.
   std::string ended();
+  /// An agent has ended and its job goes on: others can be started in it.
+  bool lost_in_running_job();
 
  private:
   struct Started;

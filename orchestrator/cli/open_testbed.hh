@@ -28,6 +28,8 @@ class OpenTestbed {
   std::unique_ptr<Dialer> dialer(std::function<std::string()> hopeless) const;
   /// How long it is there, since it was opened; empty: as long as anybody knows.
   std::optional<std::chrono::seconds> left() const { return left_; }
+  /// An agent that was started for it has ended: opened anew, it has others.
+  bool is_lost() const { return started_ && started_->lost_in_running_job(); }
 
  private:
   agents::Credentials site_credentials() const;

@@ -34,8 +34,9 @@ namespace {
 
 namespace json = boost::json;
 
-// Emulated machines hang now and then: a campaign of an hour should not end by it.
-constexpr int kLabs = 4;
+// Emulated machines hang now and then, and agents in a job run out of memory: a campaign of an hour should not end by
+// it.
+constexpr int kSessions = 4;
 
 // All that the campaign makes at the least.
 std::vector<PlannedRun> planned_runs(const RunPlan& plan) {
@@ -228,6 +229,7 @@ Result<CampaignSession> run_session(const RunOptions& options, const RunPlan& pl
   session.made = driver.runs_made();
   session.manifest = driver.manifest();
   if (lab) session.consoles = lab->console_tails();
+  session.agents_lost = std::any_of(found->begin(), found->end(), [](const auto& one) { return one.is_lost(); });
   return session;
 }
 
@@ -348,19 +350,20 @@ int run_campaign(RunOptions options) {
   if (certificate) leave_out(*plan, *certificate);
 
   std::int64_t made = 0;
-  for (int labs = 1;; ++labs) {
+  for (int sessions = 1;; ++sessions) {
     const bool virtually = options.clock == kVirtualClock;
     auto session = virtually ? run_sealed_session(options, *plan, directory, *sink)
                              : run_session(options, *plan, directory, *sink);
     if (!session) return report_error(session.error(), options.as_json);
-    const bool lost =
-        options.lab && !virtually && !session->outcome && session->outcome.error().exit_code == ExitCode::failure;
-    if (lost) session->outcome.error().message += session->consoles;
-    const bool another = lost && session->made > 0 && labs < kLabs;
+    const bool failed = !virtually && !session->outcome && session->outcome.error().exit_code == ExitCode::failure;
+    if (failed) session->outcome.error().message += session->consoles;
+    const bool another = failed && (options.lab || session->agents_lost) && session->made > 0 && sessions < kSessions;
     made += session->made;
     session->made = made;
     if (!another) return conclude(options, *session, *sink);
-    sink->on(WarningEvent{fmt::format("the lab is lost, another is booted: {}", session->outcome.error().message)});
+    sink->on(WarningEvent{fmt::format("{}: {}",
+                                      options.lab ? "the lab is lost, another is booted" : "agents are started anew",
+                                      session->outcome.error().message)});
     if (auto ready = go_on(); !ready) return report_error(ready.error(), options.as_json);
   }
 }

@@ -38,6 +38,7 @@ std::vector<QueueRow> parse_queue(std::string_view text, const std::vector<std::
     if (known.job <= row.job) known = std::move(row);
   }
   std::vector<QueueRow> rows;
+  rows.reserve(last.size());
   for (auto& [task, row] : last) rows.push_back(std::move(row));
   return rows;
 }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "results/store/store.hh"
 #include "tests/free_port.hh"
 #include "tests/slurm_cluster.hh"
@@ -166,6 +168,32 @@ TEST_F(JobOfSlurm, ThatEndsIsGoneOnWithInAnother) {
   ASSERT_TRUE(end);
   EXPECT_EQ(end->code, 130) << read_file(path("on.log"));
   EXPECT_TRUE(all_is_gone()) << "after Ctrl-C";
+}
+
+TEST_F(JobOfSlurm, AnAgentThatDiesIsStartedAgain) {
+  const Job job{{"-N", "2", "-w", "n1,n2"}};
+  write_file(path("some.yaml"), campaign("1s", 5));
+  auto process = start_longhaul({"run", path("some.yaml"), "--inventory", job.inventory(), "--out", path("some")},
+                                path("some.log"));
+  const auto made = [] {
+    const auto store = results::Store::open(path("some"), results::OpenMode::read);
+    return store ? store->index()->size() : 0;
+  };
+  ASSERT_TRUE(holds_within(60s, [&] { return made() >= 1 || !process.running(); }));
+  int killed = 0;
+  for (const auto pid : SlurmCluster::processes_of(2))
+    if (read_file(fmt::format("/proc/{}/comm", pid)) == "longhaul-agent\n") killed += ::kill(pid, SIGKILL) == 0 ? 1 : 0;
+  EXPECT_EQ(killed, 1);
+  const auto end = process.wait(120s);
+  ASSERT_TRUE(end);
+  const auto said = read_file(path("some.log"));
+  EXPECT_EQ(end->code, 0) << said;
+  EXPECT_THAT(said, AllOf(HasSubstr("agents are started anew: "), HasSubstr("the agent of node n2 has ended")));
+  const auto store = results::Store::open(path("some"), results::OpenMode::read);
+  ASSERT_TRUE(store);
+  const auto index = *store->index();
+  EXPECT_EQ(std::count_if(index.begin(), index.end(), [](const auto& run) { return run.status == Status::ok; }), 5);
+  EXPECT_TRUE(all_is_gone());
 }
 
 TEST_F(JobOfSlurm, AKilledLonghaulLeavesNothing) {
