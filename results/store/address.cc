@@ -23,9 +23,16 @@ bool is_name(std::string_view text) {
   });
 }
 
-// A word with '%' in it may be one of them, written otherwise.
+// A word with '%' in it may be one of them, written otherwise; none of libpq's has '@'.
 bool is_secret(std::string_view word) {
-  return word == "password" || word == "sslpassword" || word.find('%') != std::string_view::npos;
+  return word == "password" || word == "sslpassword" || word.find_first_of("%@") != std::string_view::npos;
+}
+
+// With an '@' that ends no user's name, whatever stands before it no longer.
+std::string shown_option(const std::string& option) {
+  std::string shown;
+  for (const char c : option) shown += c == '@' ? std::string{"%40"} : std::string{c};
+  return shown;
 }
 
 // As libpq reads it: a '?' before the '@' belongs to a user's name or password, which end at the first '/' at the
@@ -76,7 +83,7 @@ std::string PostgresAddress::text() const {
   char separator = '?';
   for (const auto& option : options_of(url)) {
     if (is_secret(word_of(option))) continue;
-    shown += separator + option;
+    shown += separator + shown_option(option);
     separator = '&';
   }
   return campaign.empty() ? shown : shown + '#' + campaign;

@@ -32,6 +32,8 @@ TEST(PostgresAddress, HidesPasswords) {
   EXPECT_EQ(shown("postgres://h/lab?password=secret&sslmode=require&sslpassword=x#c"),
             "postgres://h/lab?sslmode=require#c");
   EXPECT_EQ(shown("postgresql://me:se?cr&password=et@h/lab"), "postgresql://me@h/lab") << "as libpq reads it";
+  EXPECT_EQ(shown("postgresql://?pass%77ord=a/b&user=me@realm&host=/tmp"), "postgresql://?user=me%40realm&host=/tmp")
+      << "not a user called ?user=me";
   EXPECT_EQ(shown("postgresql://h/lab?port=1&&pass%77ord=secret&"), "postgresql://h/lab?port=1");
   EXPECT_EQ(shown("postgresql://h/lab?pass%77ord=secret"), "postgresql://h/lab");
   EXPECT_EQ(shown("postgresql://"), "postgresql://");
