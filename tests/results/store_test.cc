@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "common/replace_file.hh"
+#include "results/store/sqlite/backend.hh"
 #include "results/store/sqlite/database.hh"
 #include "results/store/sqlite/schema.hh"
 #include "tests/results/small.hh"
@@ -360,6 +361,8 @@ TEST_F(StoreTest, AReaderLeavesNothingBehind) {
 TEST_F(StoreTest, AReaderNoticesAWriterThatBeginsMeanwhile) {
   const auto campaign = small();
   ASSERT_TRUE(synthetic::write(campaign, dir_));
+  // Whatever lies under the folder for temporary files.
+  ASSERT_TRUE(open_sqlite(dir_, OpenMode::resume, Medium::local));
   const auto reader = Store::open(dir_, OpenMode::read);
   ASSERT_TRUE(reader && reader->runs());
   {

@@ -16,6 +16,7 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kLockClass = "1279806546";
 constexpr const char* kUnique = "23505";
 constexpr auto kPause = std::chrono::milliseconds{200};
+constexpr auto kNoticing = std::chrono::seconds{2};
 
 class PostgresBackend : public Backend {
  public:
@@ -185,11 +186,15 @@ class PostgresBackend : public Backend {
   std::chrono::milliseconds patience_;
 };
 
+// A session that has just ended holds its lock until the server has noticed: a moment is waited for it.
 Result<void> take_lock(Connection& connection, const std::string& campaign) {
-  const auto locked =
-      connection.run("SELECT pg_catalog.pg_try_advisory_lock($1::integer, $2::integer)", {kLockClass, campaign});
-  if (!locked) return tl::unexpected(locked.error());
-  if (locked->text(0, 0) == "t") return {};
+  for (const auto deadline = Clock::now() + kNoticing;; std::this_thread::sleep_for(kPause / 4)) {
+    const auto locked =
+        connection.run("SELECT pg_catalog.pg_try_advisory_lock($1::integer, $2::integer)", {kLockClass, campaign});
+    if (!locked) return tl::unexpected(locked.error());
+    if (locked->text(0, 0) == "t") return {};
+    if (Clock::now() > deadline) break;
+  }
   const auto holder = connection.run(
       "SELECT coalesce(a.usename, '?') || ' from ' || coalesce(host(a.client_addr), 'this machine') FROM "
       "pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' AND "

@@ -41,11 +41,12 @@ Result<void> check_whole(const Database& database) {
 }
 
 // Committed means on the disk: FULL syncs the log at every commit. A run takes a second, a sync some milliseconds.
-Result<void> configure_writer(Database& database) {
-  return database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+Result<void> configure_writer(Database& database, Medium medium) {
+  return database.execute(fmt::format("PRAGMA journal_mode = {}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
+                                      medium == Medium::network ? "DELETE" : "WAL"));
 }
 
-Result<Database> open_writer(const fs::path& path, OpenMode mode) {
+Result<Database> open_writer(const fs::path& path, OpenMode mode, Medium medium) {
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
   auto database = Database::open(uri_of(path, ""), path.string(), flags);
   if (!database) return database;
@@ -54,7 +55,7 @@ Result<Database> open_writer(const fs::path& path, OpenMode mode) {
   if (mode == OpenMode::resume && state->empty)
     return refuse("{}: holds no campaign: nothing to resume", path.string());
   // Only now: what is not ours is not touched.
-  if (auto set = configure_writer(*database); !set) return tl::unexpected(set.error());
+  if (auto set = configure_writer(*database, medium); !set) return tl::unexpected(set.error());
   if (state->empty) {
     if (auto made = create_schema(*database); !made) return tl::unexpected(made.error());
     return database;
@@ -88,9 +89,10 @@ bool has_log(const fs::path& path) {
   return !none && size > 0;
 }
 
-// Without a log nothing is locked and nothing is left beside the file, and its directory need not be writable.
-Result<Database> open_reader(const fs::path& path, bool log) {
-  auto database = Database::open(uri_of(path, log ? "" : "?immutable=1"), path.string(), SQLITE_OPEN_READONLY);
+// Without a log nothing is locked and nothing is left beside the file, and its directory need not be writable. With a
+// rollback journal locks are all that tells whether somebody writes.
+Result<Database> open_reader(const fs::path& path, bool locked) {
+  auto database = Database::open(uri_of(path, locked ? "" : "?immutable=1"), path.string(), SQLITE_OPEN_READONLY);
   if (!database) return database;
   const auto state = inspect(*database);
   if (!state) return tl::unexpected(state.error());
@@ -255,6 +257,10 @@ bool holds_sqlite(const fs::path& directory) {
 }
 
 Result<std::unique_ptr<Backend>> open_sqlite(const fs::path& directory, OpenMode mode) {
+  return open_sqlite(directory, mode, medium_of(directory));
+}
+
+Result<std::unique_ptr<Backend>> open_sqlite(const fs::path& directory, OpenMode mode, Medium medium) {
   const auto path = directory / kFile;
   if (mode != OpenMode::create && !holds_sqlite(directory))
     return refuse("{}: no such file: name a directory that `longhaul run --out` made", path.string());
@@ -264,9 +270,10 @@ Result<std::unique_ptr<Backend>> open_sqlite(const fs::path& directory, OpenMode
     if (!taken) return tl::unexpected(taken.error());
     lock = std::move(*taken);
   }
-  const bool unlocked = mode == OpenMode::read && !has_log(path);
-  const auto stamp = unlocked ? stamp_of(path) : std::nullopt;
-  auto database = mode == OpenMode::read ? settled(path, stamp, open_reader(path, !unlocked)) : open_writer(path, mode);
+  const bool locked = mode != OpenMode::read || has_log(path) || has_rollback_journal(path);
+  const auto stamp = locked ? std::nullopt : stamp_of(path);
+  auto database =
+      mode == OpenMode::read ? settled(path, stamp, open_reader(path, locked)) : open_writer(path, mode, medium);
   if (!database) return tl::unexpected(database.error());
   return std::make_unique<SqliteBackend>(path, std::move(lock), stamp, std::move(*database));
 }

@@ -25,6 +25,12 @@ bool harden(sqlite3* handle) {
 tl::unexpected<Error> database_error(const std::string& file, int code, const std::string& detail) {
   if (code == SQLITE_CANTOPEN_SYMLINK)
     return refuse("{}: is a symbolic link, which is not followed: remove it, and find out who put it there", file);
+  if (code == SQLITE_READONLY_ROLLBACK)
+    return refuse(
+        "{}: its writer was killed in the middle of a commit ({}), which is undone when it is opened for writing: go "
+        "on "
+        "with --resume",
+        file, detail);
   switch (code & 0xff) {
     case SQLITE_TOOBIG:
       return refuse("{}: holds a text of more than {} MiB ({}), which longhaul never wrote: use a copy of it", file,
