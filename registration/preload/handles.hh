@@ -6,7 +6,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "registration/cache/pages.hh"
+#include "registration/cache/shared_cache.hh"
 
 namespace longhaul::registration {
 
@@ -20,6 +20,8 @@ struct Kept {
   Pages pages;                         ///< in its space
   std::atomic<std::uint32_t> uses{0};  ///< handles that stand for it
   Kept* next = nullptr;                ///< of those that are to be deregistered
+
+  std::uint64_t space() const { return pages.first / SharedCache::kSpacePages; }
 };
 
 /// Begins as libibverbs' own (verbs_mr), so that a provider finds the fields there that it knows, and zeros behind them

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <thread>
 
 #include "registration/cache/wiped_page.hh"
 #include "registration/preload/threads.hh"
@@ -63,7 +64,7 @@ Keeper::Keeper(const Verbs& verbs, const Settings& settings, CacheSetup setup, s
                // Perhaps on the watch's thread, which must not wait for what deregistering may do.
                auto* const kept = table_->take(one.id);
                invalidated_.fetch_add(1, std::memory_order_relaxed);
-               if (kept->uses.fetch_or(Kept::kOut, std::memory_order_acq_rel) != 0) return;
+               if (!begin_to_end(*kept)) return;
                kept->next = aside_.load(std::memory_order_relaxed);
                while (!aside_.compare_exchange_weak(kept->next, kept, std::memory_order_release)) continue;
              }),
@@ -245,11 +246,27 @@ Admission Keeper::watch(Pages pages) {
   return watch_->cover(pages) ? Admission::keep : Admission::unwatched;
 }
 
+// False: the program uses it, and ends it.
+bool Keeper::begin_to_end(Kept& kept) {
+  auto& ending = ending_[kept.space()];
+  ending.fetch_add(1, std::memory_order_relaxed);
+  if (kept.uses.fetch_or(Kept::kOut, std::memory_order_acq_rel) == 0) return true;
+  ending.fetch_sub(1, std::memory_order_relaxed);
+  return false;
+}
+
+// Of what other threads have taken out: a domain that still has regions cannot be deallocated. True if there was any.
+bool Keeper::await_end(std::uint64_t space) const {
+  bool waited = false;
+  for (; ending_[space].load(std::memory_order_acquire) != 0; waited = true) std::this_thread::yield();
+  return waited;
+}
+
 // While no other thread uses the cache. Those that the program uses go when it deregisters them.
 Kept* Keeper::take_out(const std::vector<Eviction>& evicted, Kept* gone) {
   for (const auto& one : evicted) {
     auto* const kept = table_->take(one.id);
-    if (kept->uses.fetch_or(Kept::kOut, std::memory_order_acq_rel) != 0) continue;
+    if (!begin_to_end(*kept)) continue;
     kept->next = gone;
     gone = kept;
   }
@@ -264,7 +281,11 @@ int Keeper::end(Thread& thread, Kept* kept) {
 }
 
 void Keeper::end_all(Thread& thread, Kept* gone) {
-  while (gone != nullptr) end(thread, std::exchange(gone, gone->next));
+  while (gone != nullptr) {
+    auto& ending = ending_[gone->space()];
+    end(thread, std::exchange(gone, gone->next));
+    ending.fetch_sub(1, std::memory_order_release);
+  }
 }
 
 void Keeper::tidy() {
@@ -280,7 +301,9 @@ bool Keeper::evict_all(Thread& thread) {
   auto* const aside = aside_.exchange(nullptr, std::memory_order_acquire);
   end_all(thread, gone);
   end_all(thread, aside);
-  return gone != nullptr || aside != nullptr;
+  bool freed = gone != nullptr || aside != nullptr;
+  for (std::uint64_t space = 0; space < Spaces::kMost; ++space) freed = await_end(space) || freed;
+  return freed;
 }
 
 void Keeper::flush(const std::vector<std::uint32_t>& spaces) {
@@ -295,6 +318,7 @@ void Keeper::flush(const std::vector<std::uint32_t>& spaces) {
     end_all(thread, gone);
   }
   tidy();
+  for (const auto space : spaces) await_end(space);
   spaces_.close(spaces);
 }
 

@@ -78,6 +78,8 @@ class Keeper {
   Found look(Thread& thread, RegionCache& cache, const Request& request, Pages pages);
   bool enlist(Thread& thread, RegionCache& cache, Kept& fresh, std::uint64_t times_gone, Kept*& gone);
   Kept* take_out(const std::vector<Eviction>& evicted, Kept* gone);
+  bool begin_to_end(Kept& kept);
+  bool await_end(std::uint64_t space) const;
   void end_all(Thread& thread, Kept* gone);
   int end(Thread& thread, Kept* kept);
   bool evict_all(Thread& thread);
@@ -94,6 +96,8 @@ class Keeper {
   std::unique_ptr<Table> table_;
   SharedCache cache_;
   std::atomic<Kept*> aside_{nullptr};
+  // By space: regions that are out of the cache and not deregistered yet, by whatever thread.
+  std::array<std::atomic<std::uint32_t>, Spaces::kMost> ending_{};
   std::atomic<std::uint64_t> invalidated_{0};
   const volatile char* alive_;               // a page that a forked child finds wiped
   std::atomic<bool> copies_on_fork_{false};  // libibverbs says so

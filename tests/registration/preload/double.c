@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
@@ -23,6 +24,7 @@ struct region {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int registered, live, last_key;
 static unsigned long bytes, most = ~0UL;
+static unsigned slow_us;
 static enum ibv_fork_status fork_status = IBV_FORK_UNNEEDED;
 static uint64_t contents[1 << 16]; /* of the last registrations */
 
@@ -35,6 +37,7 @@ struct ibv_pd *double_pd(struct ibv_context *context) {
 int double_registered(void) { return registered; }
 int double_live(void) { return live; }
 void double_limit(unsigned long limit) { most = limit; }
+void double_slow(unsigned us) { slow_us = us; }
 uint64_t double_content(uint32_t lkey) { return contents[(lkey / 256) & 0xffff]; }
 void double_fork_status(enum ibv_fork_status status) { fork_status = status; }
 
@@ -78,6 +81,7 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *address,
 int ibv_dereg_mr(struct ibv_mr *mr) {
   struct region *region = (struct region *)mr;
   if (region->type != 0) abort(); /* not one of ours, or for the second time */
+  if (slow_us > 0) usleep(slow_us);
   pthread_mutex_lock(&lock);
   bytes -= mr->length;
   --live;

@@ -10,6 +10,7 @@ struct ibv_pd *double_pd(struct ibv_context *context);
 int double_registered(void);          /* registrations so far */
 int double_live(void);                /* not deregistered yet */
 void double_limit(unsigned long most); /* bytes registered at a time: beyond, ENOMEM */
+void double_slow(unsigned us);         /* deregistering takes so long */
 void double_fork_status(enum ibv_fork_status status);
 
 /* The first eight bytes of the memory when the region of this key was registered. */

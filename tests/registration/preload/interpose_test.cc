@@ -89,6 +89,10 @@ TEST_F(Interpose, ThreadsShareWhatIsKept) {
 }
 
 // The allocator holds its locks while it gives memory back that is watched, and waits for the watch.
+TEST_F(Interpose, ADomainGoesWhileItsRegionsAreDeregistered) {
+  EXPECT_EQ(registered("domain_in_tidying", kPreload), 10);
+}
+
 TEST_F(Interpose, TheAllocatorAndTheWatchDoNotWaitForEachOther) {
   EXPECT_GT(registered("heap", kPreload), 0);
 }

@@ -237,6 +237,21 @@ static void many_domains(void) {
   close_all();
 }
 
+/* A domain goes while the cache's own thread is about to deregister what was in it. */
+static void domain_in_tidying(void) {
+  double_slow(20000);
+  for (int i = 0; i < 10; ++i) {
+    char *memory = map(2);
+    again(memory, 2 * kPage, kLocal, 2);
+    EXPECT(munmap(memory, 2 * kPage) == 0);
+    usleep(1000 * (unsigned)i);
+    struct ibv_pd *next = double_pd(device);
+    EXPECT(ibv_dealloc_pd(pd) == 0);
+    pd = next;
+  }
+  close_all();
+}
+
 /* Until its input ends. */
 static void waiting(void) {
   again(map(1), kPage, kLocal, 3);
@@ -253,7 +268,7 @@ static const struct {
                  {"shared", shared_memory}, {"busy", busy},       {"device", device_closed},    {"unmapped", unmapped},
                  {"forked", forked},   {"fork_protected", fork_protected}, {"threads", many_threads},
                  {"heap", heap}, {"reused", reused},       {"changed", changed},         {"no_memory", no_memory},
-                 {"domains", many_domains}, {"waiting", waiting}};
+                 {"domains", many_domains}, {"domain_in_tidying", domain_in_tidying}, {"waiting", waiting}};
 
 int main(int count, char **arguments) {
   for (size_t i = 0; count == 2 && i < sizeof scenarios / sizeof *scenarios; ++i) {
