@@ -35,6 +35,10 @@ void add_kernel_options(CLI::App& command, lab::KernelChoice& kernel);
 /// --store of the commands that make a campaign.
 void add_store_option(CLI::App& command, std::string& store);
 
+struct SlurmOptions;
+/// --partition and --sbatch of the commands that submit a job array. `group`: of the help.
+void add_slurm_options(CLI::App& command, SlurmOptions& slurm, const std::string& group = "Options");
+
 /// All that this build knows: what campaigns may say, and what results mean.
 Vocabulary campaign_vocabulary();
 results::Vocabulary results_vocabulary();

@@ -395,11 +395,7 @@ void add_run(CLI::App& app, int& exit_code) {
       "--slurm", options->slurm.asked,
       "by a virtual clock: as a job array of the Slurm cluster that this machine belongs to; what is lost "
       "is submitted again (docs/slurm.md)");
-  command->add_option("--partition", options->slurm.partition, "of the Slurm cluster; without it its default");
-  command
-      ->add_option("--sbatch", options->slurm.sbatch,
-                   "a further option for sbatch, such as --sbatch=--time=2:00:00; may be given several times")
-      ->type_name("OPTION");
+  add_slurm_options(*command, options->slurm);
   command->add_option("--shift", options->shift, "by a virtual clock: an instruction takes 2^N ns")
       ->check(CLI::Range(0, 2))
       ->capture_default_str();

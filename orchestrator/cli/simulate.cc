@@ -44,12 +44,7 @@ struct SimulateOptions {
     app.add_option("--shards", shares, "so many tasks; without it as many as the partition has processors")
         ->check(CLI::Range(1, 100000))
         ->group(group);
-    app.add_option("--partition", slurm.partition, "without it the cluster's default")->group(group);
-    app.add_option("--sbatch", slurm.sbatch,
-                   "a further option for sbatch, such as --sbatch=--cpus-per-task=4; may be given several times")
-        ->allow_extra_args(false)
-        ->type_name("OPTION")
-        ->group(group);
+    add_slurm_options(app, slurm, group);
     app.add_flag("--resume", resume, "go on with an array that was begun in --out")->group(group);
   }
 };

@@ -100,8 +100,8 @@ Result<RunRecord> Shares::kept(const std::string& run_id) {
 
 // What an earlier session has left is known.
 Result<void> Shares::open() {
-  const bool there = results::holds_store(options_.out);
-  auto store = open_store(destination_of(options_), there ? results::OpenMode::resume : results::OpenMode::create);
+  auto store = open_store(destination_of(options_), results::OpenMode::resume);
+  if (!store) store = open_store(destination_of(options_), results::OpenMode::create);
   if (!store) return tl::unexpected(store.error());
   const auto index = store->index();
   if (!index) return tl::unexpected(index.error());
@@ -187,13 +187,16 @@ Result<CampaignSession> run_on_slurm(const RunOptions& options, const RunPlan& p
     if (settled.store != address->text())
       return refuse("--store {}: the jobs' script would show its password: put it into ~/.pgpass", address->text());
   }
-  if (options.resume && results::holds_store(options.out)) {
-    const auto directory = open_directory(destination_of(options), true, plan.campaign, options.seed);
-    if (!directory) return tl::unexpected(directory.error());
-    if (directory->manifest && directory->manifest->finished != 0)
-      return CampaignSession{.outcome = {}, .made = 0, .manifest = *directory->manifest, .consoles = {}};
-  } else if (auto fresh = check_new(destination_of(options)); !fresh) {
-    return tl::unexpected(fresh.error());
+  if (!options.resume) {
+    if (auto fresh = check_new(destination_of(options)); !fresh) return tl::unexpected(fresh.error());
+  } else if (const auto earlier = results::Store::open(options.out, results::OpenMode::read)) {
+    // Without a manifest it was killed before the first share was joined.
+    if (const auto manifest = earlier->manifest()) {
+      if (auto same = check_resume(*manifest, plan.campaign.file.text, options.seed, {}); !same)
+        return refuse("{}: {}", options.out, same.error().message);
+      if (manifest->finished != 0)
+        return CampaignSession{.outcome = {}, .made = 0, .manifest = *manifest, .consoles = {}};
+    }
   }
   auto count = options.shares;
   if (count == 0) {

@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "common/child.hh"
+#include "orchestrator/cli/commands.hh"
 
 namespace longhaul::orchestrator {
 
@@ -25,6 +26,16 @@ Result<slurm::Allocation> ask_for_job(const std::string& job) {
   if (!said) return tl::unexpected(said.error());
   if (!said->ok) return slurm::unknown_job(job, said->errors);
   return slurm::parse_allocation(job, said->out);
+}
+
+void add_slurm_options(CLI::App& command, SlurmOptions& slurm, const std::string& group) {
+  command.add_option("--partition", slurm.partition, "of the Slurm cluster; without it its default")->group(group);
+  command
+      .add_option("--sbatch", slurm.sbatch,
+                  "a further option for sbatch, such as --sbatch=--time=2:00:00; may be given several times")
+      ->allow_extra_args(false)
+      ->type_name("OPTION")
+      ->group(group);
 }
 
 }  // namespace longhaul::orchestrator

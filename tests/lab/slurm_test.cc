@@ -63,6 +63,10 @@ TEST_F(Slurm, WhatIsLostIsSubmittedAgainAndTheBytesAreTheSame) {
   await("a share runs", [] { return !SlurmCluster::processes_of(2).empty(); });
   cluster_->kill_node(2);
   await("a record", [] { return records("out") >= 1; });
+  await("it is joined", [] {
+    const auto store = results::Store::open(path("out"), results::OpenMode::read);
+    return store && store->manifest();
+  });
   const auto said = [](const char* text) { return read_file(path("log")).find(text) != std::string::npos; };
   await("the dead node is noticed", [&] { return said("warning: share 2: "); });
   cluster_->stop_controller();
