@@ -73,5 +73,19 @@ TEST(Computation, AChangedSpeedIsSaid) {
   }
 }
 
+// Nothing makes work shorter by more work: an overlap_ratio above 1 would say so.
+TEST(Computation, AWholeThatIsShorterThanItsPartIsSaid) {
+  EXPECT_NO_THROW(Computation::check_contained(1'090'000, 1'000'000));
+  EXPECT_NO_THROW(Computation::check_contained(0, 0));
+  try {
+    Computation::check_contained(2'000'000, 680'000);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("took 2ms by itself and 680us with an exchange around it: the processor changed "
+                          "its speed"));
+  }
+}
+
 }  // namespace
 }  // namespace longhaul::workloads

@@ -18,6 +18,12 @@ constexpr std::uint64_t kFirstGuess = 100'000;
 constexpr int kRounds = 4;
 constexpr double kGoodEnough = 0.01;
 
+constexpr const char* kChanged = "the processor changed its speed during the run";
+
+std::string text_of(double time) {
+  return format_quantity(Kind::duration, static_cast<std::int64_t>(time));
+}
+
 // Nothing that a compiler could shorten, nothing that leaves the registers.
 void spin(std::uint64_t iterations) {
   std::uint64_t x = iterations;
@@ -85,10 +91,14 @@ void Computation::learn(Nanoseconds taken) {
 
 void Computation::check(double measured) const {
   if (length_ <= 0ns || std::abs(measured / static_cast<double>(length_.count()) - 1) <= kTolerance) return;
-  throw std::runtime_error(
-      fmt::format("the computation of {} took {} by itself: the processor changed its speed during the run",
-                  format_quantity(Kind::duration, length_.count()),
-                  format_quantity(Kind::duration, static_cast<std::int64_t>(measured))));
+  throw std::runtime_error(fmt::format("the computation of {} took {} by itself: {}",
+                                       text_of(static_cast<double>(length_.count())), text_of(measured), kChanged));
+}
+
+void Computation::check_contained(double alone, double together) {
+  if (alone <= together * (1 + kTolerance)) return;
+  throw std::runtime_error(fmt::format("the computation took {} by itself and {} with an exchange around it: {}",
+                                       text_of(alone), text_of(together), kChanged));
 }
 
 }  // namespace longhaul::workloads

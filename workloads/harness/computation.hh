@@ -32,6 +32,10 @@ class Computation {
   /// kTolerance: the processor has changed its speed, and figures of this run bear a wrong label.
   void check(double measured) const;
 
+  /// Throws likewise when an exchange with the work in it took less time (`together`, ns) than the work by itself
+  /// (`alone`, ns), by more than kTolerance: the work cannot have been at one speed.
+  static void check_contained(double alone, double together);
+
   static constexpr double kTolerance = 0.1;
 
  private:

@@ -36,9 +36,10 @@ std::map<std::string, Metric> client(ClientSession& session) {
   lanes.push_back(std::move(lane));
   const auto samples = session.measure(lanes, {.inspecting = true, .kinds = kKinds});
   work.check(alone.quantile(0.5));
+  const auto total = to_metric(samples[Kind::total]);
+  Computation::check_contained(alone.quantile(0.5), total.value);
   pingpong->verify_last();
-  return metrics_of(to_metric(samples[Kind::total]), to_metric(samples[Kind::pure]),
-                    to_metric({.histogram = alone, .raw = {}}));
+  return metrics_of(total, to_metric(samples[Kind::pure]), to_metric({.histogram = alone, .raw = {}}));
 }
 
 std::map<std::string, Metric> server(ServerSession& session) {
