@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "common/number.hh"
 #include "common/well_known.hh"
 #include "degen/impairment/words.hh"
 
@@ -17,9 +18,8 @@ using Word = std::pair<std::string_view, Fault::Kind>;
 constexpr std::array<Word, 4> kWords{Word{"drop", Fault::Kind::drop}, Word{"delay", Fault::Kind::delay},
                                      Word{"swap", Fault::Kind::swap}, Word{"duplicate", Fault::Kind::duplicate}};
 
-bool read_number(std::string_view text, std::uint32_t& number) {
-  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && at == text.data() + text.size() && number >= 1 && number <= kHighestNumber;
+bool read_packet(std::string_view text, std::uint32_t& number) {
+  return read_number(text, number) && number >= 1 && number <= kHighestNumber;
 }
 
 Result<Fault> parse_fault(std::string_view text) {
@@ -31,8 +31,8 @@ Result<Fault> parse_fault(std::string_view text) {
   Fault fault{.kind = word->second};
   const auto range = take_word(text);
   const auto dash = range.find('-');
-  const bool read = read_number(range.substr(0, dash), fault.first) &&
-                    read_number(dash == std::string_view::npos ? range : range.substr(dash + 1), fault.last);
+  const bool read = read_packet(range.substr(0, dash), fault.first) &&
+                    read_packet(dash == std::string_view::npos ? range : range.substr(dash + 1), fault.last);
   if (!read || fault.last < fault.first)
     return refuse("'{}': expected a packet's number from 1 to {}, or a range such as 20-22", whole, kHighestNumber);
   if (fault.kind == Fault::Kind::swap && fault.first != fault.last)

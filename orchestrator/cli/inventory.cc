@@ -4,12 +4,12 @@
 
 #include <boost/json.hpp>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "common/log.hh"
+#include "common/number.hh"
 #include "orchestrator/cli/ansible.hh"
 
 namespace longhaul::orchestrator {
@@ -44,8 +44,7 @@ json::value convert(const YAML::Node& node, int depth, std::size_t& count) {
   if (text == "true" || text == "True" || text == "yes") return true;
   if (text == "false" || text == "False" || text == "no") return false;
   std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size()) return number;
+  if (read_number(text, number)) return number;
   return json::value(text);
 }
 

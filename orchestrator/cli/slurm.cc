@@ -114,9 +114,11 @@ Result<void> Shares::look(std::size_t number, slurm::Share& share) {
   // One that has not begun, or cannot be read now, has what it had.
   const auto store = results::Store::open(part(number), results::OpenMode::read);
   if (!store) return {};
+  const auto manifest = store->manifest();
+  const auto count = store->count();
+  if (!manifest || !count || (*count == share.records && manifest->finished == 0)) return {};
   auto portion = read_portion(*store, share.records);
   if (!portion) return {};
-  if (portion->runs.empty() && portion->manifest.finished == 0) return {};
   if (!store_)
     if (auto opened = open(); !opened) return opened;
   const auto records = portion->runs.size();

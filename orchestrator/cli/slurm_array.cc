@@ -9,6 +9,7 @@
 #include "common/printable.hh"
 #include "common/replace_file.hh"
 #include "orchestrator/cli/interrupt.hh"
+#include "orchestrator/cli/inventory.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -17,11 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr auto kPoll = std::chrono::seconds{1};
 constexpr std::size_t kTail = 2000;
-
-std::string slurp(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
 
 }  // namespace
 
@@ -45,7 +41,7 @@ Result<void> JobArray::prepare(bool resume) {
   const auto path = options_.folder / "job.sh";
   std::error_code error;
   if (resume && fs::exists(path, error)) {
-    if (slurp(path) != options_.script)
+    if (read_file(path.string()).value_or("") != options_.script)
       return refuse(
           "{}: it was begun with other options, shares or another place of longhaul: take those, or another --out",
           path.string());
@@ -97,7 +93,7 @@ std::string JobArray::log_of(const std::string& task) const {
 
 Error JobArray::lost(std::size_t number) const {
   const auto& share = shares_[number - 1];
-  auto log = options_.shared ? slurp(options_.folder / fmt::format("{}.log", number))
+  auto log = options_.shared ? read_file((options_.folder / fmt::format("{}.log", number)).string()).value_or("")
                              : "(on its node, in " + log_of(std::to_string(number)) + ", %A: the job)";
   if (log.size() > kTail) log.erase(0, log.size() - kTail);
   return {.message = fmt::format(

@@ -2,17 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <string_view>
 
-namespace longhaul::orchestrator::slurm {
+#include "common/number.hh"
 
-template <typename Number>
-bool read_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
-}
+namespace longhaul::orchestrator::slurm {
 
 /// The part before the next `separator`, which is taken off.
 inline std::string_view cut(std::string_view& text, char separator) {

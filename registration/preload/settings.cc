@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 
+#include "common/number.hh"
 #include "registration/policies/strategy.hh"
 
 namespace longhaul::registration {
@@ -28,8 +29,7 @@ Result<std::uint64_t> parse_bytes(const std::string& name, std::string_view text
 
 Result<std::uint64_t> parse_count(const std::string& name, std::string_view text) {
   std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size() && number >= 1 && number <= kMostRegions) return number;
+  if (read_number(text, number) && number >= 1 && number <= kMostRegions) return number;
   return refuse("{}: '{}' is no number from 1 to {}", name, text, kMostRegions);
 }
 

@@ -1,9 +1,10 @@
 #include "registration/simulate/generator.hh"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
+
+#include "common/number.hh"
 
 namespace longhaul::registration {
 namespace {
@@ -137,8 +138,7 @@ class Generator : public Trace {
 template <typename T>
 bool parse_into(T& value, std::string_view text, T least, T most) {
   T parsed{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-  if (error != std::errc{} || end != text.data() + text.size() || !(parsed >= least && parsed <= most)) return false;
+  if (!read_number(text, parsed) || !(parsed >= least && parsed <= most)) return false;
   value = parsed;
   return true;
 }

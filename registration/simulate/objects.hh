@@ -22,7 +22,7 @@ class Objects {
     size = std::max(size, bytes);
   }
 
-  /// All of an object: give() has the requests for it. The one before has been given whole.
+  /// All of an object: fill() has the requests for it. The one before is through.
   void request(const Name& name) {
     auto& object = objects_[name];
     const auto pages = std::max<std::uint64_t>(1, (object.bytes + kPageSize - 1) / kPageSize);
@@ -35,14 +35,14 @@ class Objects {
   }
 
   /// Appends what is to be requested, none longer than the largest allowed, until there are `most` of them: one object
-  /// may be millions. False: that is all of it.
-  bool give(std::vector<Pages>& requests, std::size_t most) {
+  /// may be millions. True: there are.
+  bool fill(std::vector<Pages>& requests, std::size_t most) {
     while (asked_.count > 0 && requests.size() < most) {
       const auto pages = std::min(largest_, asked_.count);
       requests.push_back({asked_.first, pages});
       asked_ = {asked_.first + pages, asked_.count - pages};
     }
-    return asked_.count > 0;
+    return requests.size() >= most;
   }
 
  private:

@@ -1,10 +1,11 @@
 #include "registration/simulate/trace.hh"
 
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <functional>
+#include <optional>
 
+#include "common/number.hh"
 #include "registration/simulate/objects.hh"
 #include "registration/simulate/source.hh"
 
@@ -21,9 +22,7 @@ constexpr std::pair<std::string_view, Format> kFormats[] = {{"nasa", Format::nas
 
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return read_number(text, value) ? std::optional{value} : std::nullopt;
 }
 
 // Takes the next field off the front; `separator` may stand there several times when it is a blank.
@@ -183,7 +182,7 @@ class OracleTrace : public Reader {
   Result<void> next(std::vector<Pages>& requests) override {
     requests.clear();
     std::string_view bytes;
-    while (!objects_.give(requests, kReadAtOnce) && requests.size() < kReadAtOnce) {
+    while (!objects_.fill(requests, kReadAtOnce)) {
       const auto more = source_.record(kRecord, bytes);
       if (!more) return tl::unexpected(more.error());
       if (!*more) return {};
@@ -262,7 +261,7 @@ class WebTrace : public Reader {
 
   Result<void> next(std::vector<Pages>& requests) override {
     requests.clear();
-    while (!objects_.give(requests, kReadAtOnce) && requests.size() < kReadAtOnce) {
+    while (!objects_.fill(requests, kReadAtOnce)) {
       std::optional<Hit> hit;
       const auto more = source_.line(line_);
       if (!more) return tl::unexpected(more.error());

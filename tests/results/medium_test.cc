@@ -5,12 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
-
 #include "results/store/sqlite/backend.hh"
 #include "results/store/sqlite/database.hh"
-#include "results/store/store.hh"
-#include "tests/results/small.hh"
 #include "tests/results/temporary.hh"
 
 namespace longhaul::results {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -44,6 +45,15 @@ struct Input {
   std::string name;
   std::unique_ptr<Trace> trace;
 };
+
+// None: it cannot be read.
+std::optional<std::string> content_of(const fs::path& path) {
+  std::ifstream stream{path, std::ios::binary};
+  if (!stream) return std::nullopt;
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
 
 // How far off a sampled row may be; nothing behind an exact one.
 std::string sampled(const Row& row) {
@@ -206,16 +216,14 @@ Result<std::vector<CostProfile>> SimulateCommand::Options::profiles() const {
     const auto known = [&](const CostProfile& one) { return one.name == file; };
     if (std::any_of(profiles.begin(), profiles.end(), known)) continue;
     const bool measured = file == "measured";
-    std::ifstream stream{measured ? measured_costs() : fs::path{file}};
-    if (!stream && measured)
+    const auto text = content_of(measured ? measured_costs() : fs::path{file});
+    if (!text && measured)
       return refuse(
           "--cost measured: {} is not there; run campaigns/registration-2006.yaml, then `longhaul costs DIR --profile "
           "NAME` keeps what it measured",
           measured_costs().string());
-    if (!stream) return refuse("--cost {}: no such profile, and no file of that name can be read", file);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    auto profile = parse_cost_profile(text.str());
+    if (!text) return refuse("--cost {}: no such profile, and no file of that name can be read", file);
+    auto profile = parse_cost_profile(*text);
     if (!profile) return refuse("--cost {}: {}", file, profile.error().message);
     profiles.push_back(std::move(*profile));
   }
@@ -356,11 +364,9 @@ Result<void> SimulateCommand::Options::join(const Work& work) const {
   std::vector<std::vector<SimulatedTrace>> found;
   for (const auto& folder : shares) {
     const auto path = fs::path{folder} / "simulate.json";
-    std::ifstream stream{path, std::ios::binary};
-    if (!stream) return refuse("--join {}: cannot be read", path.string());
-    std::ostringstream text;
-    text << stream.rdbuf();
-    auto its = traces_of(text.str());
+    const auto text = content_of(path);
+    if (!text) return refuse("--join {}: cannot be read", path.string());
+    auto its = traces_of(*text);
     if (!its) return refuse("--join {}: {}", path.string(), its.error().message);
     found.push_back(std::move(*its));
   }
