@@ -123,6 +123,25 @@ TEST_F(StoreTest, NotADatabase) {
     EXPECT_THAT(refusal(dir_, mode), AllOf(HasSubstr("results.db"), HasSubstr("not a database of longhaul")));
 }
 
+// A start that was killed as it made the file: --resume goes on, as does a start anew.
+TEST_F(StoreTest, AFileThatHoldsNothingYetIsGoneOnWith) {
+  for (const auto mode : {OpenMode::resume, OpenMode::create}) {
+    fs::remove_all(dir_);
+    fs::create_directories(dir_);
+    spill(dir_ / "results.db", "");
+    EXPECT_THAT(refusal(dir_, OpenMode::read), HasSubstr("holds no campaign"));
+    auto store = Store::open(dir_, mode);
+    ASSERT_TRUE(store) << store.error().message;
+    EXPECT_TRUE(store->index()->empty());
+    ASSERT_TRUE(store->save_manifest(small().manifest));
+    EXPECT_TRUE(store->manifest());
+  }
+  spill(dir_ / "results.db", "");
+  EXPECT_THAT(refusal(dir_, OpenMode::resume), HasSubstr("manifest.json says that a campaign was here"));
+  fs::remove(dir_ / "results.db");
+  EXPECT_NE(refusal(dir_, OpenMode::resume), "opened") << "where nothing began there is nothing to go on with";
+}
+
 TEST_F(StoreTest, SomebodyElsesDatabaseIsLeftAlone) {
   fs::create_directories(dir_);
   {

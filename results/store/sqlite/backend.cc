@@ -52,11 +52,13 @@ Result<Database> open_writer(const fs::path& path, OpenMode mode, Medium medium)
   if (!database) return database;
   const auto state = inspect(*database);
   if (!state) return tl::unexpected(state.error());
-  if (mode == OpenMode::resume && state->empty)
-    return refuse("{}: holds no campaign: nothing to resume", path.string());
+  // manifest.json comes after the first commit.
+  if (mode == OpenMode::resume && state->empty && fs::exists(path.parent_path() / "manifest.json"))
+    return refuse("{}: is empty, but manifest.json says that a campaign was here: bring the file back from a copy",
+                  path.string());
   // Only now: what is not ours is not touched.
   if (auto set = configure_writer(*database, medium); !set) return tl::unexpected(set.error());
-  if (state->empty) {
+  if (state->empty) {  // new, or of a start that died as it made the file: there is nothing yet to go on with
     if (auto made = create_schema(*database); !made) return tl::unexpected(made.error());
     return database;
   }
