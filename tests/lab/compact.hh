@@ -43,6 +43,14 @@ class CompactLab : public ::testing::Test {
                                   "kill $p 2>/dev/null; wait; exit $e");
   }
 
+  /// The records of both ends of such a run, by name of the end; null, and a failed test, where it fails.
+  static boost::json::value records(const std::string& workload, const std::string& provider,
+                                    const std::string& options) {
+    const auto outcome = by_hand(workload, provider, options);
+    EXPECT_EQ(outcome.code, 0) << workload << " " << provider << " " << options << ": " << outcome.out << outcome.err;
+    return outcome.code == 0 ? boost::json::parse(outcome.out) : boost::json::value{};
+  }
+
   /// Holds an impairment with `degen apply` and lets probes pass; the state as `degen show --json` tells it.
   static boost::json::value applied(const std::string& options, int probes = 60) {
     lab().must("router", "degen apply " + options + " --for 60s >/tmp/apply.log 2>&1 & sleep 1.5");
