@@ -1,7 +1,12 @@
-# Run by cpack: the packages' version from git, at the time they are made. One of uncommitted work carries the time.
+# Run by cpack, and for each package's changelog: the version from git, at the time they are made. One of uncommitted work
+# carries the time. `date` is the commit's.
 set(source ${CPACK_CMAKE_SOURCE_DIR})
 execute_process(COMMAND git -C "${source}" log -1 --format=%ct.%h --abbrev=10 OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 execute_process(COMMAND git -C "${source}" status --porcelain OUTPUT_VARIABLE changes ERROR_QUIET)
+execute_process(COMMAND git -C "${source}" log -1 --format=%cD OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT date)
+  string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+endif()
 if(commit)
   string(APPEND CPACK_PACKAGE_VERSION "+git${commit}")
   if(changes)

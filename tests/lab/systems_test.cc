@@ -126,6 +126,13 @@ int count(const std::string& recap, const std::string& host, const std::string& 
   return std::regex_search(recap, match, line) ? std::stoi(match[1]) : -1;
 }
 
+// What is decided otherwise than Debian's policy says is told in packaging/debian/overrides.
+TEST_F(Systems, LintianFindsNothingInThePackages) {
+  const auto found =
+      run_program({"sh", "-c", "lintian --fail-on error,warning " LONGHAUL_BINARY_DIR "/packages/*.deb"});
+  EXPECT_EQ(found.code, 0) << found.out << found.err;
+}
+
 TEST_F(Systems, AWrongInterfaceNameIsToldBeforeAnythingIsChanged) {
   const auto outcome = play(changed(inventory(), "netdev: b0", "netdev: x9"), "site", {"--limit", "localhost,server"});
   EXPECT_NE(outcome.code, 0);
