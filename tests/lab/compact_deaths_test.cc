@@ -11,37 +11,56 @@
 namespace longhaul::testing {
 namespace {
 
-// In the router, once a death: 20 ms are applied; degen or its guard is killed (KILL) or hangs (STOP); then the
-// hundredths of a second until neither qdisc nor table of degen's is in the kernel, "late" when that takes more than
-// 8 s. A look takes some hundredths itself.
+// In the router, once a death: 20 ms are applied; then somebody dies; then the hundredths of a second until neither
+// qdisc nor table of degen's is in the kernel, "late" when that takes more than 8 s. A look takes some hundredths
+// itself.
 constexpr const char* kDeath = R"(
-until degen show >/dev/null 2>&1; do sleep 0.1; done
-degen apply --engine {engine} --delay 20ms --for 60s >/tmp/death.log 2>&1 &
-until degen show | grep -q 'held by'; do sleep 0.1; done
+{before}
+until degen show {at} >/dev/null 2>&1; do sleep 0.1; done
+degen apply {at} --engine {engine} --delay 20ms --for 60s >/tmp/death.log 2>&1 &
+until degen show {at} | grep -q 'held by'; do sleep 0.1; done
 impaired() {{ tc qdisc show | grep -q ' de6e:' || nft list tables | grep -q degen; }}
 time() {{ read t rest </proc/uptime; echo ${{t%.*}}${{t#*.}}; }}
+process() {{ ps -o pid,args | sed -n "s/^ *\([0-9]*\) [^ ]*$1 .*/\1/p"; }}
+dies() {{ {dies}; }}
 impaired || exit 3
-p=$(ps -o pid,args | sed -n 's/^ *\([0-9]*\) [^ ]*{victim} .*/\1/p')
-[ -n "$p" ] || exit 4
 begin=$(time)
-kill -{signal} $p
+dies || exit 4
 while impaired; do [ $(($(time) - begin)) -gt 800 ] && echo late && exit; sleep 0.02; done
 echo $(($(time) - begin))
+{after}
 )";
 
 struct Death {
   const char* what;
-  const char* victim;
-  const char* signal;
-  int most;  // hundredths of a second
+  const char* dies;
+  int most;          // hundredths of a second
+  bool own = false;  // of a degen with interfaces of its own
 };
 
 // Killed, and who clears acts at once; the guard hears nothing for 4 s before it acts. The rest is this machine's,
 // whose processor is emulated and shared.
-constexpr Death kKilled{"killed", "degen serve", "KILL", 400};
-constexpr Death kGuardKilled{"its guard killed", "degen guard", "KILL", 400};
-constexpr Death kStopped{"stopped", "degen serve", "STOP", 800};
-constexpr Death kDeaths[] = {kKilled, kKilled, kGuardKilled, kKilled, kStopped};
+constexpr Death kKilled{"killed", "kill -KILL $(process 'degen serve')", 400};
+constexpr Death kDeaths[] = {
+    kKilled,
+    {"out of memory", "echo 1000 >/proc/$(process 'degen serve')/oom_score_adj && echo f >/proc/sysrq-trigger", 400},
+    {"its guard killed", "kill -KILL $(process 'degen guard')", 400},
+    kKilled,
+    {"stopped", "kill -STOP $(process 'degen serve')", 800},
+    {"an interface removed", "ip link del da", 400, true},
+};
+
+struct Place {
+  const char* at;
+  const char* before;
+  const char* after;
+};
+constexpr Place kService{"", "", ""};
+constexpr Place kOwn{"--socket /run/other/degen.sock",
+                     "ip link add da type veth peer name dap; ip link add db type veth peer name dbp\n"
+                     "ip link set da up; ip link set db up\n"
+                     "degen serve --run-dir /run/other --client-side da --server-side db >/tmp/other.log 2>&1 & own=$!",
+                     "kill $own; wait $own; ip link del db"};
 
 int deaths() {
   const char* asked = std::getenv("LONGHAUL_DEATHS");
@@ -55,10 +74,12 @@ TEST_F(CompactLab, DeathsOfDegenLeaveAnUnimpairedRouter) {
   const int count = deaths();
   ASSERT_GT(count, 0);
   for (int i = 0; i < count; ++i) {
-    const auto& [what, victim, signal, most] = kDeaths[i / 3 % 5];
+    const auto& [what, dies, most, own] = kDeaths[i / 3 % std::size(kDeaths)];
     const std::string engine = engines[i % 3];
-    const auto said = lab().must("router", fmt::format(kDeath, fmt::arg("engine", engine), fmt::arg("victim", victim),
-                                                       fmt::arg("signal", signal)));
+    const auto& place = own ? kOwn : kService;
+    const auto said = lab().must(
+        "router", fmt::format(kDeath, fmt::arg("engine", engine), fmt::arg("dies", dies), fmt::arg("at", place.at),
+                              fmt::arg("before", place.before), fmt::arg("after", place.after)));
     ASSERT_FALSE(said.empty()) << "death " << i;
     ASSERT_EQ(said.find("late"), std::string::npos) << "death " << i << ": " << engine << ", " << what;
     const int time = std::stoi(said);
