@@ -142,11 +142,14 @@ Result<void> JobArray::follow_jobs(const Look& look, const Looked& looked) {
     if (auto seen = look_at_all(look, looked); !seen) return seen;
     if (!answers) continue;
     const auto then = shares_;
-    const auto decision = slurm::decide(shares_, slurm::parse_queue(said->out, jobs_));
+    const auto decision =
+        slurm::decide(shares_, slurm::parse_queue(said->out, jobs_), std::chrono::steady_clock::now());
     for (std::size_t i = 0; i < shares_.size(); ++i)
       if (const auto& now = shares_[i]; now.word != then[i].word && slurm::is_lost(now))
         sink_.on(WarningEvent{fmt::format("share {}: {} ({}) after {} runs", i + 1, printable(now.word),
                                           printable(now.reason), now.records)});
+    for (const auto number : decision.silent)
+      sink_.on(WarningEvent{printable(slurm::doubt(number, shares_[number - 1]))});
     if (auto wait = slurm::waiting(shares_); wait != waiting) {
       if (!wait.empty()) sink_.on(StepEvent{printable(wait)});
       waiting = std::move(wait);

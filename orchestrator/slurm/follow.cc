@@ -9,6 +9,9 @@
 namespace longhaul::orchestrator::slurm {
 namespace {
 
+constexpr std::string_view kRunning = "RUNNING";
+constexpr std::string_view kCompleting = "COMPLETING";
+
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -70,15 +73,26 @@ tl::unexpected<Error> submission_error(std::string_view said) {
   return fail("Slurm took no job: {}", words);
 }
 
-Decision decide(std::vector<Share>& shares, const std::vector<QueueRow>& queue) {
+Decision decide(std::vector<Share>& shares, const std::vector<QueueRow>& queue, Instant now) {
+  Decision decision{.submit = {}, .silent = {}, .given_up = {}, .done = true};
   std::vector<TaskState> states(shares.size(), TaskState::gone);
   for (const auto& row : queue) {
     if (row.task < 1 || row.task > shares.size()) continue;
+    auto& share = shares[row.task - 1];
     states[row.task - 1] = task_state(row.word);
-    shares[row.task - 1].word = row.word;
-    shares[row.task - 1].reason = row.reason;
+    if (share.job != row.job || share.word != row.word || share.records != share.records_heard) {
+      share.heard = now;
+      share.doubted = false;
+    }
+    share.job = row.job;
+    share.word = row.word;
+    share.reason = row.reason;
+    share.records_heard = share.records;
+    if (share.complete || now - share.heard < kSilence) continue;
+    if (row.word == kCompleting) states[row.task - 1] = TaskState::gone;
+    if ((row.word == kCompleting || row.word == kRunning) && !share.doubted) decision.silent.push_back(row.task);
+    share.doubted = true;
   }
-  Decision decision{.submit = {}, .given_up = {}, .done = true};
   for (std::size_t i = 0; i < shares.size(); ++i) {
     auto& share = shares[i];
     // Its store's word counts: a controller that was killed may take a task for running long after its end.
@@ -103,6 +117,14 @@ Decision decide(std::vector<Share>& shares, const std::vector<QueueRow>& queue) 
     decision.submit.push_back(i + 1);
   }
   return decision;
+}
+
+std::string doubt(std::size_t number, const Share& share) {
+  const auto words = fmt::format("share {}: nothing came of it for {} min, in which Slurm says {}", number,
+                                 kSilence / std::chrono::minutes{1}, share.word);
+  if (share.word == kCompleting) return words + ": its node does not answer, so it is taken for gone";
+  return fmt::format("{}; where its node is lost, `scancel {}_{}` lets it be submitted again", words, share.job,
+                     number);
 }
 
 bool is_lost(const Share& share) {

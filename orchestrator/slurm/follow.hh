@@ -1,6 +1,7 @@
 // Shares of a campaign as the tasks of a Slurm job array: what is to be submitted, from what is known. Pure.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -40,6 +41,11 @@ tl::unexpected<Error> submission_error(std::string_view said);
 inline constexpr int kFruitless = 3;
 /// How often in a row a task must be seen gone: its last record may reach us (NFS) after Slurm's word of its end.
 inline constexpr int kSeenGone = 2;
+/// How long a task may run without a record until Slurm's word for it is doubted: a node that lost its network runs,
+/// for Slurm, until SlurmdTimeout is over (slurm.conf(5)), and with 0 for ever. A lab boots in less than a minute.
+inline constexpr auto kSilence = std::chrono::minutes{10};
+
+using Instant = std::chrono::steady_clock::time_point;
 
 /// A share, by its number from 1: what is known of it, and what was done.
 struct Share {
@@ -49,18 +55,27 @@ struct Share {
   std::size_t records_then = 0;  ///< when it was submitted last
   int fruitless = 0;
   int seen_gone = 0;
-  std::string word;    ///< squeue's last about it
-  std::string reason;  ///< ditto
+  std::uint64_t job = 0;  ///< whose task it is
+  std::string word;       ///< squeue's last about it
+  std::string reason;     ///< ditto
+  Instant heard{};        ///< when a record or another word of it came last
+  std::size_t records_heard = 0;
+  bool doubted = false;  ///< said that it is silent, since
 };
 
 struct Decision {
   std::vector<std::size_t> submit;      ///< numbers, ascending
+  std::vector<std::size_t> silent;      ///< since kSilence, each told once
   std::optional<std::size_t> given_up;  ///< the first that has had its tries
   bool done = false;                    ///< all are complete
 };
 
-/// Notes what squeue said and decides. `shares[0]` is number 1.
-Decision decide(std::vector<Share>& shares, const std::vector<QueueRow>& queue);
+/// Notes what squeue said and decides. `shares[0]` is number 1. One that is ending (COMPLETING) and silent is taken for
+/// gone: its node does not answer Slurm.
+Decision decide(std::vector<Share>& shares, const std::vector<QueueRow>& queue, Instant now);
+
+/// What is said of a share that is silent, with what to do.
+std::string doubt(std::size_t number, const Share& share);
 
 /// Its task ended before it was complete.
 bool is_lost(const Share& share);

@@ -13,6 +13,12 @@ std::vector<QueueRow> queue(const char* text) {
   return parse_queue(text, {7, 9});
 }
 
+constexpr Instant kBegin{std::chrono::hours{1}};
+
+Decision decide(std::vector<Share>& shares, const std::vector<QueueRow>& rows) {
+  return slurm::decide(shares, rows, kBegin);
+}
+
 TEST(Queue, IsReadLineByLine) {
   const auto rows = queue(
       "7|1|COMPLETED|None\n7|2|NODE_FAIL|NodeDown\n9|2|PENDING|Resources\n8|3|RUNNING|None\n12|N/A|RUNNING|None\n"
@@ -49,6 +55,29 @@ TEST(Decide, SubmitsAllAtFirstAndIsDoneWhenAllAreComplete) {
   EXPECT_TRUE(decide(shares, queue("7|1|RUNNING|None\n7|3|PENDING|Priority")).submit.empty());
   shares[0].complete = shares[2].complete = true;
   EXPECT_TRUE(decide(shares, queue("7|1|RUNNING|None\n7|3|COMPLETED|None")).done) << "whatever Slurm believes";
+}
+
+TEST(Decide, DoubtsSlurmsWordForATaskThatGivesNothing) {
+  using std::chrono::minutes;
+  std::vector<Share> shares(2);
+  decide(shares, {});
+  const auto at = [&](minutes later, const char* rows) { return slurm::decide(shares, queue(rows), kBegin + later); };
+  const auto* run = "7|1|RUNNING|None\n7|2|SUSPENDED|None";
+  EXPECT_TRUE(at(minutes{0}, run).silent.empty());
+  shares[0].records = 1;
+  EXPECT_TRUE(at(minutes{9}, run).silent.empty());
+  EXPECT_TRUE(at(minutes{18}, run).silent.empty()) << "a run came";
+  EXPECT_THAT(at(minutes{19}, run).silent, ElementsAre(1)) << "who suspends a job knows that it is silent";
+  EXPECT_THAT(doubt(1, shares[0]), AllOf(HasSubstr("10 min"), HasSubstr("RUNNING"), HasSubstr("`scancel 7_1`")));
+  EXPECT_TRUE(at(minutes{40}, run).silent.empty()) << "once";
+  // It was cancelled, and its node does not answer Slurm either.
+  const auto* ends = "7|1|COMPLETING|None\n7|2|SUSPENDED|None";
+  EXPECT_TRUE(at(minutes{41}, ends).submit.empty());
+  EXPECT_TRUE(at(minutes{50}, ends).submit.empty());
+  EXPECT_THAT(at(minutes{51}, ends).silent, ElementsAre(1));
+  EXPECT_THAT(doubt(1, shares[0]), HasSubstr("taken for gone"));
+  EXPECT_THAT(at(minutes{52}, ends).submit, ElementsAre(1));
+  EXPECT_TRUE(at(minutes{52}, "9|1|RUNNING|None\n7|2|SUSPENDED|None").silent.empty()) << "another task";
 }
 
 TEST(Decide, SubmitsAgainWhatWasLostOnceItIsSeenGone) {
