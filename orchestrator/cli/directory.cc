@@ -133,8 +133,10 @@ Result<RunDirectory> open_directory(const Destination& destination, bool resume,
 
 std::vector<std::pair<Status, std::int64_t>> count_cells(const results::Summary& summary, Counted counted) {
   std::map<Status, std::int64_t> counts;
-  for (const auto& cell : summary.cells)
-    if (counted == Counted::all || !cell.runs.empty()) ++counts[cell.status];
+  for (const auto& cell : summary.cells) {
+    const bool open = cell.status == Status::refused || cell.status == Status::failed;
+    if (counted == Counted::all || (counted == Counted::tried ? !cell.runs.empty() : !open)) ++counts[cell.status];
+  }
   return {counts.begin(), counts.end()};
 }
 

@@ -56,8 +56,9 @@ void warn_of_builds(const RunDirectory& directory, const std::string& now, Sink&
 /// Refuses as open_store(destination, create) would, without making anything.
 Result<void> check_new(const Destination& destination);
 
-/// All cells of the campaign, or those of which a run was made: a share makes no others.
-enum class Counted { all, tried };
+/// All cells of the campaign; those of which a run was made, since a share makes no others; those for which --resume
+/// has nothing left to do.
+enum class Counted { all, tried, done };
 
 /// The numbers of the directory's cells by status, and if all are ok, limited or unsupported.
 std::vector<std::pair<Status, std::int64_t>> count_cells(const results::Summary& summary,

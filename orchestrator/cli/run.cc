@@ -128,8 +128,11 @@ int conclude(const RunOptions& options, const CampaignSession& session, Sink& si
   const auto analysis = results::analyse_directory(options.out, results_vocabulary());
   if (!analysis) return report_error(outcome || stopped ? analysis.error() : outcome.error(), options.as_json);
   const auto written = results::write_report(options.out, *analysis);
-  const auto cells = count_cells(analysis->summary);
+  const auto cells = count_cells(analysis->summary, stopped ? Counted::done : Counted::all);
+  auto unfinished = static_cast<std::int64_t>(analysis->summary.cells.size());
+  for (const auto& [status, count] : cells) unfinished -= count;
   sink.on(CampaignFinished{.cells = cells,
+                           .unfinished = unfinished,
                            .runs = session.made,
                            .wall = Nanoseconds{session.manifest.wall},
                            .measuring = Nanoseconds{session.manifest.measuring_of_one()},

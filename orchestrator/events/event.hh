@@ -64,6 +64,7 @@ struct RunFinished {
 
 struct CampaignFinished {
   std::vector<std::pair<Status, std::int64_t>> cells;  ///< how many ended so
+  std::int64_t unfinished = 0;                         ///< how many an interruption left to --resume
   std::int64_t runs = 0;
   Nanoseconds wall{0};
   Nanoseconds measuring{0};

@@ -66,13 +66,10 @@ json::object encode(const RunFinished& e) {
 json::object encode(const CampaignFinished& e) {
   json::object cells;
   for (const auto& [status, count] : e.cells) cells.emplace(boost::describe::enum_to_string(status, "?"), count);
-  return {{"event", "campaign_finished"},
-          {"cells", cells},
-          {"runs", e.runs},
-          {"wall", e.wall.count()},
-          {"measuring", e.measuring.count()},
-          {"interrupted", e.interrupted},
-          {"directory", e.directory}};
+  return {{"event", "campaign_finished"}, {"cells", cells},
+          {"unfinished", e.unfinished},   {"runs", e.runs},
+          {"wall", e.wall.count()},       {"measuring", e.measuring.count()},
+          {"interrupted", e.interrupted}, {"directory", e.directory}};
 }
 
 class JsonSink : public Sink {

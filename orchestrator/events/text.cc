@@ -73,6 +73,7 @@ class TextSink : public Sink {
     std::string cells;
     for (const auto& [status, count] : e.cells)
       cells += fmt::format("{}{} {}", cells.empty() ? "" : ", ", count, name_of(status));
+    if (e.unfinished > 0) cells += fmt::format("{}{} not finished", cells.empty() ? "" : ", ", e.unfinished);
     const auto share = e.wall.count() > 0
                            ? 100.0 * static_cast<double>(e.measuring.count()) / static_cast<double>(e.wall.count())
                            : 0.0;

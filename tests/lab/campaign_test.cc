@@ -179,6 +179,7 @@ TEST_F(Campaign, CtrlCCleansUpAndKeepsWhatWasMeasured) {
   const auto ended = process.wait(20s);
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->code, 130) << read_file(log());
+  EXPECT_NE(read_file(log()).find("cells: 4 not finished"), std::string::npos) << "none is refused or failed yet";
   expect_unimpaired();
   const auto resumed = longhaul(command(true));
   EXPECT_EQ(resumed.code, 0) << resumed.out << resumed.err;

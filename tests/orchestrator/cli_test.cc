@@ -221,17 +221,27 @@ TEST(Events, PlainTextKeepsWarningsAndEveryFailureAndSomeProgress) {
                            .remaining = 8 - i,
                            .eta = std::chrono::seconds{9}});
     sink->on(CampaignFinished{.cells = {{Status::ok, 4}},
+                              .unfinished = 0,
                               .runs = 8,
                               .wall = std::chrono::seconds{100},
                               .measuring = std::chrono::seconds{71},
                               .interrupted = false,
+                              .directory = "out"});
+    sink->on(CampaignFinished{.cells = {{Status::ok, 1}},
+                              .unfinished = 3,
+                              .runs = 2,
+                              .wall = std::chrono::seconds{100},
+                              .measuring = std::chrono::seconds{71},
+                              .interrupted = true,
                               .directory = "out"});
   }
   std::fclose(out);
   EXPECT_EQ(std::string(text, size),
             "booting\nwarning: careful\n 12% 1/8 runs, 9 s left  tcp delay 5ms latency 5100.0 us\nfailed tcp delay "
             "5ms: as told\n"
-            "8 runs in 1:40 min, 71 % of it measuring; cells: 4 ok\n");
+            "8 runs in 1:40 min, 71 % of it measuring; cells: 4 ok\n"
+            "interrupted: 2 runs in 1:40 min, 71 % of it measuring; cells: 1 ok, 3 not finished\n"
+            "what is finished is kept in out; --resume goes on\n");
   std::free(text);
 }
 
