@@ -5,6 +5,8 @@
 
 #include <iterator>
 
+#include "model/units.hh"
+
 namespace longhaul::agents {
 
 std::string facts_table(const NodeFacts& facts) {
@@ -26,7 +28,10 @@ std::string facts_table(const NodeFacts& facts) {
                             !synchronised   ? ""
                             : *synchronised ? ", synchronised"
                                             : ", not synchronised"));
-  line("memory", fmt::format("{} MiB", facts.memory_bytes >> 20));
+  line("memory", fmt::format("{} MiB{}", facts.memory_bytes >> 20,
+                             facts.locked_bytes ? fmt::format(", {} of which may be locked, or registered for RDMA",
+                                                              format_quantity(Kind::size, *facts.locked_bytes))
+                                                : ""));
   line("longhaul", facts.longhaul_version);
   for (const auto& nic : facts.nics) {
     std::string on;

@@ -86,6 +86,8 @@ Result<ProcessLimits> read_limits(const Options& options) {
   if (auto ok = read("--limit-time", options.time, Kind::duration, limits.time); !ok) return tl::unexpected(ok.error());
   if (!options.time.empty()) limits.cpu = limits.time ? std::optional{*limits.time * processors} : std::nullopt;
   if (auto ok = read("--limit-cpu", options.cpu, Kind::duration, limits.cpu); !ok) return tl::unexpected(ok.error());
+  // The agent's own holds anyway, and then is what a workload that meets it is told.
+  if (const auto own = observe::locked_bytes(); own && (!limits.locked || *own < *limits.locked)) limits.locked = own;
   return limits;
 }
 

@@ -49,6 +49,9 @@ struct NodeFacts {
   std::optional<bool>
       clock_synchronised;  ///< with the world's (NTP, PTP), as the kernel knows; empty: it does not tell
   std::int64_t memory_bytes = 0;
+  /// What the programs of who described it may lock, hence register for RDMA; empty: as much as there is, or the record
+  /// is from before 2026-11-27.
+  std::optional<std::int64_t> locked_bytes = std::nullopt;
   std::string longhaul_version;  ///< with commit and dirty flag
   std::map<std::string, std::string> sysctls;
   std::vector<NicFacts> nics;
@@ -56,7 +59,7 @@ struct NodeFacts {
 };
 BOOST_DESCRIBE_STRUCT(NodeFacts, (),
                       (hostname, boot_id, kernel, machine, cpu_model, cpus, emulated, hypervisor, clock_source,
-                       clock_synchronised, memory_bytes, longhaul_version, sysctls, nics, rdma))
+                       clock_synchronised, memory_bytes, locked_bytes, longhaul_version, sysctls, nics, rdma))
 
 std::string to_json(const NodeFacts& facts);
 Result<NodeFacts> node_facts_from_json(std::string_view text);

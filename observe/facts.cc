@@ -3,6 +3,9 @@
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #endif
+#include <linux/capability.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -70,6 +73,17 @@ std::optional<bool> clock_synchronised() {
 
 std::int64_t memory_bytes() {
   return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
+}
+
+std::optional<std::int64_t> locked_bytes() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return std::nullopt;
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  __user_cap_data_struct capabilities[_LINUX_CAPABILITY_U32S_3]{};
+  if (::syscall(SYS_capget, &header, capabilities) == 0 &&
+      (capabilities[CAP_TO_INDEX(CAP_IPC_LOCK)].effective & CAP_TO_MASK(CAP_IPC_LOCK)) != 0)
+    return std::nullopt;
+  return static_cast<std::int64_t>(limit.rlim_max);
 }
 
 std::optional<std::string> machine_model(const std::string& dmi) {
@@ -160,6 +174,7 @@ NodeFacts node_facts() {
   facts.clock_source = small_file("/sys/devices/system/clocksource/clocksource0/current_clocksource").value_or("");
   facts.clock_synchronised = clock_synchronised();
   facts.memory_bytes = memory_bytes();
+  facts.locked_bytes = locked_bytes();
   facts.longhaul_version = version_text();
   facts.sysctls = relevant_sysctls();
   facts.nics = nic_facts();

@@ -1,7 +1,9 @@
 // Reads the facts of a node. Changes nothing; facts that cannot be read stay empty.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,10 @@ std::string boot_id();
 
 /// The machine's memory.
 std::int64_t memory_bytes();
+
+/// What this process and those that it starts may lock, and so register for RDMA (the hard RLIMIT_MEMLOCK); empty: it
+/// has none, or CAP_IPC_LOCK, whose owner may do more than it.
+std::optional<std::int64_t> locked_bytes();
 
 /// Maker, product and version of the machine, joined: "QEMU Standard PC (Q35 + ICH9, 2009) pc-q35-10.0". `dmi` is the
 /// folder in which the kernel tells what the firmware said (/sys/class/dmi/id); empty where there is none.

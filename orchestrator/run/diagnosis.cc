@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <set>
 
+#include "model/units.hh"
+
 namespace longhaul::orchestrator {
 namespace {
 
+/// What the largest messages and regions of the campaigns that come along want, of each process.
+constexpr std::int64_t kEnoughLocked = std::int64_t{256} << 20;
 constexpr const char* kSilentSysctl = "net.ipv4.tcp_no_metrics_save";
 
 class Doctor {
@@ -134,6 +138,19 @@ void check_lacks(Doctor& doctor, const std::vector<degen::Lack>& lacks) {
   }
 }
 
+// systemd gives services and logins 8 MiB where nobody says otherwise.
+void check_locked_memory(Doctor& doctor, const Node& node, const NodeFacts& facts) {
+  const bool rdma = std::any_of(node.attachments.begin(), node.attachments.end(),
+                                [](const auto& attachment) { return !attachment.device.empty(); });
+  if (!rdma || !facts.locked_bytes || *facts.locked_bytes >= kEnoughLocked) return;
+  doctor.advise(
+      fmt::format("programs of its agent may lock {} of memory, and RDMA registers no more: large messages "
+                  "and many connections fail",
+                  format_quantity(Kind::size, *facts.locked_bytes)),
+      "LimitMEMLOCK=infinity for what starts the agent: its service (the packaged one has it), slurmd.service "
+      "with PropagateResourceLimitsExcept=MEMLOCK in slurm.conf, or `ulimit -l` of a shell");
+}
+
 void check_certificate(Doctor& doctor, const agents::Term& term, const std::string& name, agents::WallTime now) {
   if (const auto notice = agents::expiry_notice(term, now); !notice.empty())
     doctor.advise(fmt::format("its certificate {}; then no controller is let in", notice),
@@ -204,6 +221,7 @@ std::vector<Complaint> diagnose(const Testbed& testbed, const std::map<std::stri
                        "install the same on all nodes");
       for (const auto& attachment : node.attachments) check_attachment(doctor, attachment, examined.facts);
       if (node.role == Role::router) check_links(doctor, node, examined);
+      check_locked_memory(doctor, node, examined.facts);
       check_lacks(doctor, examined.lacks);
       check_certificate(doctor, examined.certificate, node.name, asker.now);
       const auto saved = examined.facts.sysctls.find(kSilentSysctl);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -26,6 +28,28 @@ TEST(MachineModel, IsWhatTheFirmwareTells) {
   EXPECT_EQ(machine_model(dmi.path()), "QEMU pc-q35-10.0");
   std::ofstream{dmi.path() / "product_name"} << "Standard PC (Q35 + ICH9, 2009)\n";
   EXPECT_EQ(machine_model(dmi.path()), "QEMU Standard PC (Q35 + ICH9, 2009) pc-q35-10.0");
+}
+
+// In a process of its own, without the capability that lifts it.
+TEST(LockedBytes, AreTheLimitThatHolds) {
+  const auto said_below = [](rlim_t most, bool privileged) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const rlimit limit{most, most};
+      if (::setrlimit(RLIMIT_MEMLOCK, &limit) != 0) ::_exit(1);
+      if (!privileged && ::setuid(65534) != 0) ::_exit(1);
+      ::_exit(locked_bytes() == std::optional<std::int64_t>{65536} ? 65 : locked_bytes() ? 2 : 3);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  };
+  if (::geteuid() == 0) {
+    EXPECT_EQ(said_below(65536, true), 3) << "root may lock more than its limit";
+    EXPECT_EQ(said_below(65536, false), 65);
+  } else {
+    EXPECT_EQ(said_below(65536, true), 65);
+  }
 }
 
 TEST(IsEmulated, BelievesTheSignatureBeforeTheName) {

@@ -64,6 +64,18 @@ TEST_F(Diagnosis, ANodeThatDoesNotAnswerHidesNothingElse) {
   EXPECT_THAT(only().remedy, HasSubstr("port 7471 of 192.0.2.1"));
 }
 
+TEST_F(Diagnosis, LittleMemoryThatMayBeLocked) {
+  nodes_["client"].facts.locked_bytes = 8 << 20;
+  nodes_["server"].facts.locked_bytes = 1 << 30;
+  nodes_["router"].facts.locked_bytes = 8 << 20;  // registers nothing
+  EXPECT_EQ(only().node, "client");
+  EXPECT_FALSE(only().serious) << "small messages do with it";
+  EXPECT_THAT(only().what, HasSubstr("lock 8MiB"));
+  EXPECT_THAT(only().remedy, AllOf(HasSubstr("LimitMEMLOCK=infinity"), HasSubstr("PropagateResourceLimitsExcept")));
+  for (auto& attachment : testbed_.nodes[0].attachments) attachment.device.clear();
+  EXPECT_THAT(complaints(), IsEmpty()) << "sockets lock nothing";
+}
+
 TEST_F(Diagnosis, AnotherVersion) {
   nodes_["client"].facts.longhaul_version = "0.0.9";
   EXPECT_THAT(only().what, HasSubstr("0.0.9"));
