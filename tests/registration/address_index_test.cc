@@ -45,6 +45,7 @@ TEST_F(AddressIndexTest, FindsWhatARangeTouchesInTheOrderOfAddresses) {
   EXPECT_THAT(touching({1'010'000, 5}), IsEmpty());
   EXPECT_THAT(touching({0, std::uint64_t{1} << 52}), ElementsAre(across, at_end, long_one, huge));
   EXPECT_THAT(touching({65, std::uint64_t{1} << 52}), ElementsAre(across, at_end, long_one, huge));
+  EXPECT_THAT(touching({70, std::uint64_t{1} << 52}), ElementsAre(at_end, long_one, huge)) << "the first ends there";
   EXPECT_EQ(index_.find(127), at_end);
   EXPECT_EQ(index_.find(128), kNoRegion);
   index_.erase(huge);
