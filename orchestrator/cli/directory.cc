@@ -131,18 +131,26 @@ Result<RunDirectory> open_directory(const Destination& destination, bool resume,
   return directory;
 }
 
+namespace {
+
+// Another session may still make it.
+bool is_open(Status status) {
+  return status == Status::refused || status == Status::failed;
+}
+
+}  // namespace
+
 std::vector<std::pair<Status, std::int64_t>> count_cells(const results::Summary& summary, Counted counted) {
   std::map<Status, std::int64_t> counts;
-  for (const auto& cell : summary.cells) {
-    const bool open = cell.status == Status::refused || cell.status == Status::failed;
-    if (counted == Counted::all || (counted == Counted::tried ? !cell.runs.empty() : !open)) ++counts[cell.status];
-  }
+  for (const auto& cell : summary.cells)
+    if (counted == Counted::all || (counted == Counted::tried ? !cell.runs.empty() : !is_open(cell.status)))
+      ++counts[cell.status];
   return {counts.begin(), counts.end()};
 }
 
 int exit_code_of(const std::vector<std::pair<Status, std::int64_t>>& cells) {
   for (const auto& [status, count] : cells)
-    if (status == Status::refused || status == Status::failed) return static_cast<int>(ExitCode::incomplete);
+    if (is_open(status)) return static_cast<int>(ExitCode::incomplete);
   return 0;
 }
 

@@ -22,7 +22,7 @@ TaskState task_state(std::string_view word) {
   if (is_one_of(word,
                 {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"}))
     return TaskState::waiting;
-  if (is_one_of(word, {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}))
+  if (is_one_of(word, {kRunning, kCompleting, "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}))
     return TaskState::running;
   return TaskState::gone;
 }

@@ -7,17 +7,21 @@
 namespace longhaul::testing {
 namespace {
 
-class Trips : public CompactLab {};
+class Trips : public CompactLab {
+ protected:
+  /// One-way trips that an operation takes, at 50 ms each.
+  static double trips(const std::string& workload, const std::string& options) {
+    return metric(records(workload, "rxe", options).at("client"), "operation") / 50e6;
+  }
+};
 
 // It is crossed: the kernel binds its client to no address, and here both ends have one kernel.
 TEST_F(Trips, OfTheKernelsNfs) {
   applied("--delay 50ms");
-  const auto trips = [](const std::string& options) {
-    return metric(records("nfs", "rxe", "--min-samples 5 --size 32KiB " + options).at("client"), "operation") / 50e6;
-  };
-  const auto sockets = trips("--transport tcp --procedure write");
-  const auto read = trips("--transport rdma");
-  const auto write = trips("--transport rdma --procedure write");
+  const std::string common = "--min-samples 5 --size 32KiB ";
+  const auto sockets = trips("nfs", common + "--transport tcp --procedure write");
+  const auto read = trips("nfs", common + "--transport rdma");
+  const auto write = trips("nfs", common + "--transport rdma --procedure write");
   clear();
   EXPECT_GE(sockets, 2);
   EXPECT_LT(sockets, 3);
@@ -29,15 +33,11 @@ TEST_F(Trips, OfTheKernelsNfs) {
 
 TEST_F(Trips, OfRpcByItsDesigns) {
   applied("--delay 50ms");
-  const auto trips = [](const std::string& options) {
-    return metric(records("rpc", "rxe", "--min-samples 10 --transport rdma --size 8KiB " + options).at("client"),
-                  "operation") /
-           50e6;
-  };
-  const auto read_write = trips("--procedure read --design read-write");
-  const auto read_read = trips("--procedure read --design read-read");
-  const auto write = trips("--procedure write");
-  const auto push = trips("--procedure write --design push");
+  const std::string common = "--min-samples 10 --transport rdma --size 8KiB ";
+  const auto read_write = trips("rpc", common + "--procedure read --design read-write");
+  const auto read_read = trips("rpc", common + "--procedure read --design read-read");
+  const auto write = trips("rpc", common + "--procedure write");
+  const auto push = trips("rpc", common + "--procedure write --design push");
   clear();
   EXPECT_GE(read_write, 2);
   EXPECT_LT(read_write, 3);

@@ -53,7 +53,8 @@ Result<Database> open_writer(const fs::path& path, OpenMode mode, Medium medium)
   const auto state = inspect(*database);
   if (!state) return tl::unexpected(state.error());
   // manifest.json comes after the first commit.
-  if (mode == OpenMode::resume && state->empty && fs::exists(path.parent_path() / "manifest.json"))
+  std::error_code none;
+  if (mode == OpenMode::resume && state->empty && fs::exists(path.parent_path() / "manifest.json", none))
     return refuse("{}: is empty, but manifest.json says that a campaign was here: bring the file back from a copy",
                   path.string());
   // Only now: what is not ours is not touched.
