@@ -8,6 +8,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "agents/probe_times.hh"
 #include "agents/protocol/tuple.hh"
 #include "common/error.hh"
 #include "observe/probe.hh"
@@ -52,14 +53,13 @@ asio::awaitable<Result<ProbeResult>> send_probes(ProbeRequest request, std::weak
   const auto probing = std::make_shared<Probing>(executor, std::move(*sender));
   probing->listen();
 
-  const std::chrono::nanoseconds interval{request.interval};
-  auto next = Clock::now();
-  for (std::int64_t i = 0; i < request.count && !wanted.expired(); ++i) {
-    probing->sender.send();
-    if (i + 1 == request.count) break;
-    next = std::max(next + interval, Clock::now());
-    probing->timer.expires_at(next);
+  auto start = Clock::now();
+  for (const auto time : probe_times(request)) {
+    start = std::max(start, Clock::now() - time);
+    probing->timer.expires_at(start + time);
     (void)co_await probing->timer.async_wait(kTuple);
+    if (wanted.expired()) break;
+    probing->sender.send();
   }
   probing->all_sent = true;
   const auto deadline = Clock::now() + std::chrono::nanoseconds{request.timeout};

@@ -9,8 +9,8 @@
 
 namespace longhaul::agents {
 
-/// Sends `request.count` probes at its interval (never faster: what is late shifts the rest), waits for the last ones
-/// and returns the round trips. Ends early when nobody holds `wanted` any more. Throws std::system_error when the
+/// Sends `request.count` probes at probe_times (what is late shifts the rest), waits for the last ones and returns the
+/// round trips. Ends early when nobody holds `wanted` any more. Throws std::system_error when the
 /// socket is refused.
 boost::asio::awaitable<Result<ProbeResult>> send_probes(ProbeRequest request, std::weak_ptr<void> wanted);
 

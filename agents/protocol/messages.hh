@@ -90,7 +90,8 @@ struct EchoRequest {
 };
 BOOST_DESCRIBE_STRUCT(EchoRequest, (), (address, on, token))
 
-/// Send probes; the reply comes when all are back or `timeout` after the last.
+/// Send probes, each at a random time of its own `interval`; the reply comes when all are back or `timeout` after the
+/// last.
 struct ProbeRequest {
   std::string local;  ///< address of this node
   std::string peer;   ///< address of a node that echoes
@@ -98,8 +99,9 @@ struct ProbeRequest {
   std::int64_t count = 0;
   std::int64_t interval = 10'000'000;    ///< ns
   std::int64_t timeout = 1'000'000'000;  ///< ns
+  std::uint64_t seed = 0;                ///< of the times
 };
-BOOST_DESCRIBE_STRUCT(ProbeRequest, (), (local, peer, token, count, interval, timeout))
+BOOST_DESCRIBE_STRUCT(ProbeRequest, (), (local, peer, token, count, interval, timeout, seed))
 
 struct ProbeResult {
   std::uint32_t session = 0;  ///< as in the packets, for matching with captures

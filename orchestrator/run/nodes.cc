@@ -74,13 +74,14 @@ bool Nodes::all_connected() const {
 }
 
 Awaitable<Result<agents::ProbeResult>> Nodes::probe(const Link& link, std::int64_t count, Nanoseconds interval,
-                                                    Nanoseconds timeout) const {
+                                                    Nanoseconds timeout) {
   agents::ProbeRequest request{.local = link.from.address,
                                .peer = link.to.address,
                                .token = token_,
                                .count = count,
                                .interval = interval.count(),
-                               .timeout = timeout.count()};
+                               .timeout = timeout.count(),
+                               .seed = probings_++};
   // The coroutine holds the connection, which may be lost and made anew meanwhile.
   return
       [](std::shared_ptr<NodeControl> control, agents::ProbeRequest asked) -> Awaitable<Result<agents::ProbeResult>> {

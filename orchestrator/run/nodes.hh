@@ -35,7 +35,7 @@ class Nodes {
 
   /// Has the link's client, a connected one, send probes to where its server echoes.
   Awaitable<Result<agents::ProbeResult>> probe(const Link& link, std::int64_t count, Nanoseconds interval,
-                                               Nanoseconds timeout) const;
+                                               Nanoseconds timeout);
 
   Awaitable<void> close();
 
@@ -48,6 +48,7 @@ class Nodes {
   std::function<bool()> stopped_;
   std::map<std::string, std::shared_ptr<NodeControl>> controls_;
   std::map<std::string, NodeFacts> facts_;
+  std::uint64_t probings_ = 0;  // so that each has times of its own, and a repeated campaign the same ones
   std::map<std::string, std::set<std::string>> echoes_;
 };
 

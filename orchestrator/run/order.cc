@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "common/random.hh"
 #include "model/codec.hh"
-#include "orchestrator/run/random.hh"
 
 namespace longhaul::orchestrator {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "orchestrator/run/random.hh"
+#include "common/random.hh"
 
 namespace longhaul::orchestrator {
 

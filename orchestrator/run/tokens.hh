@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "orchestrator/run/random.hh"
+#include "common/random.hh"
 
 namespace longhaul::orchestrator {
 

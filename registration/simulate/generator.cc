@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "common/number.hh"
+#include "common/random.hh"
 
 namespace longhaul::registration {
 namespace {
@@ -24,29 +25,17 @@ struct Share {
 };
 constexpr Share kHttpd[] = {{1, 0.25}, {2, 0.42}, {4, 0.58}, {8, 0.74}, {16, 0.87}, {32, 1}};
 
-// SplitMix64 (Steele, Lea and Flood 2014): the standard library's distributions differ between implementations.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    auto z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-  std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>((next() >> 32) * bound >> 32); }
-
- private:
-  std::uint64_t state_;
-};
+// In [0, bound), by a multiplication, which is fast; some come up more often than others by bound / 2^32 at most.
+std::uint32_t below(std::uint32_t bound, Random& random) {
+  return static_cast<std::uint32_t>((random.next() >> 32) * bound >> 32);
+}
 
 std::uint32_t size_of(Sizes sizes, Random& random) {
   switch (sizes) {
     case Sizes::page:
       return 1;
     case Sizes::uniform:
-      return 1 + random.below(32);
+      return 1 + below(32, random);
     case Sizes::cello92:
       return random.unit() < 0.8 ? 2 : 1;
     case Sizes::httpd:
@@ -55,7 +44,7 @@ std::uint32_t size_of(Sizes sizes, Random& random) {
   const auto u = random.unit();
   std::uint32_t before = 0;
   for (const auto& share : kHttpd) {
-    if (u < share.up_to) return before + 1 + random.below(share.largest - before);
+    if (u < share.up_to) return before + 1 + below(share.largest - before, random);
     before = share.largest;
   }
   return before;
@@ -117,7 +106,7 @@ class Generator : public Trace {
     }
     // Else the popular ones would lie side by side.
     for (std::size_t i = objects_.size(); i > 1; --i)
-      std::swap(objects_[i - 1], objects_[random_.below(static_cast<std::uint32_t>(i))]);
+      std::swap(objects_[i - 1], objects_[below(static_cast<std::uint32_t>(i), random_)]);
   }
   Result<void> next(std::vector<Pages>& requests) override {
     requests.resize(std::min<std::uint64_t>(kMadeAtOnce, options_.requests - made_));

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "orchestrator/run/random.hh"
+#include "common/random.hh"
 #include "tests/orchestrator/fixture.hh"
 
 namespace longhaul::orchestrator {

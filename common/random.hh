@@ -1,12 +1,12 @@
 // A small generator whose sequence is ours: std::shuffle and the distributions of <random> differ between libraries,
-// and a campaign's order must be the same from its seed forever.
+// and what is drawn from a seed must be the same forever.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-namespace longhaul::orchestrator {
+namespace longhaul {
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 class Random {
@@ -29,6 +29,9 @@ class Random {
     }
   }
 
+  /// Uniform in [0, 1).
+  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
  private:
   std::uint64_t state_;
 };
@@ -39,4 +42,4 @@ void shuffle(std::vector<T>& items, Random& random) {
   for (auto left = items.size(); left > 1; --left) std::swap(items[left - 1], items[random.below(left)]);
 }
 
-}  // namespace longhaul::orchestrator
+}  // namespace longhaul
