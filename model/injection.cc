@@ -34,6 +34,11 @@ const std::vector<FaultSpec>& fault_specs() {
        .targets = {"agent@client", "agent@server", "agent@router"},
        .lasts = kLasts,
        .text = "no packet passes between the controller and this agent, for 10 s"},
+      {.name = "power-off",
+       .targets = {"node@client", "node@server", "node@router"},
+       .lasts = kLasts,
+       .text =
+           "all programs of the node are gone at once, and no packet passes to it, from it or through it, for 10 s"},
       {.name = "disk-full", .targets = {"/run", "/"}, .lasts = kLasts, .text = "not a byte is left there, for 10 s"},
       {.name = "clock-step", .targets = {"forward", "back"}, .text = "CLOCK_REALTIME of all nodes steps by an hour"},
       {.name = "reset",

@@ -43,7 +43,7 @@ const std::vector<MomentSpec>& run_moments();
 
 /// "agent@client" is the agent of the first client: its program, and which node's. A node's name where none is said.
 struct InjectionTarget {
-  std::string program;  ///< agent, bench, degen; a mount point; a clock's step; machine
+  std::string program;  ///< agent, bench, node (all of it), degen; a mount point; a clock's step; machine
   std::string role;     ///< client, server, router; empty: the target is not a node's
 };
 InjectionTarget target_of(const Injection& injection);

@@ -9,9 +9,6 @@
 namespace longhaul::lab {
 namespace {
 
-/// In the compact lab the router is this namespace of the one VM.
-constexpr const char* kRouterNamespace = "R";
-
 bool compact(const GuestView& view) {
   return view.plan->topology == Topology::compact;
 }

@@ -27,6 +27,9 @@ std::string node_script(const GuestView& view, const PlannedNode& node);
 /// The MAC of a VM's control interface in full, where interfaces are told apart by it.
 inline constexpr const char* kControlMac = "02:6c:68:00:00:01";
 
+/// In the compact lab the router is this network namespace of the one VM.
+inline constexpr const char* kRouterNamespace = "R";
+
 /// Lines on a guest's console for the host to read.
 inline constexpr const char* kReadyLine = "longhaul: ready";
 /// Followed by the two interfaces of the router and the packets that each received and sent.

@@ -18,6 +18,7 @@
 #include "common/error.hh"
 #include "common/log.hh"
 #include "lab/machine.hh"
+#include "lab/plan/guest.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -69,26 +70,38 @@ const Node* node_of(const Testbed& testbed, const std::string& role) {
   return nodes.empty() ? nullptr : nodes.front();
 }
 
-std::vector<pid_t> processes_of(const InjectionTarget& target, const Testbed& testbed) {
-  const auto all = processes();
+std::vector<pid_t> processes_called(std::string_view program) {
   std::vector<pid_t> found;
-  if (target.role.empty()) {
-    for (const auto& process : all)
-      if (process.is(target.program)) found.push_back(process.pid);
-    return found;
-  }
-  const auto* node = node_of(testbed, target.role);
-  if (node == nullptr) return found;
-  pid_t agent = 0;
-  for (const auto& process : all) {
-    const auto named = std::find(process.words.begin(), process.words.end(), node->name);
-    if (process.is("longhaul-agent") && named != process.words.end()) agent = process.pid;
-  }
-  if (agent == 0) return found;
-  if (target.program == "agent") return {agent};
-  for (const auto& process : all)
-    if (process.parent == agent && process.is("longhaul-bench")) found.push_back(process.pid);
+  for (const auto& process : processes())
+    if (process.is(program)) found.push_back(process.pid);
   return found;
+}
+
+// The node's agent, what the agent has started, and on a router degen.
+struct NodeProcesses {
+  std::vector<pid_t> agent, bench, degen;
+};
+
+NodeProcesses processes_of(const Node& node) {
+  const auto all = processes();
+  NodeProcesses found;
+  for (const auto& process : all) {
+    const auto named = std::find(process.words.begin(), process.words.end(), node.name);
+    if (process.is("longhaul-agent") && named != process.words.end()) found.agent = {process.pid};
+    if (node.role == Role::router && process.is("degen")) found.degen.push_back(process.pid);
+  }
+  for (const auto& process : all)
+    if (!found.agent.empty() && process.parent == found.agent.front() && process.is("longhaul-bench"))
+      found.bench.push_back(process.pid);
+  return found;
+}
+
+std::vector<pid_t> processes_of(const InjectionTarget& target, const Testbed& testbed) {
+  if (target.role.empty()) return processes_called(target.program);
+  const auto* node = node_of(testbed, target.role);
+  if (node == nullptr) return {};
+  const auto all = processes_of(*node);
+  return target.program == "agent" ? all.agent : all.bench;
 }
 
 void signal_all(const std::vector<pid_t>& processes, int signal) {
@@ -139,6 +152,27 @@ Undo part(const Node& node) {
   return [rules] { rules("del"); };
 }
 
+// As a machine that has lost its power looks to the others: nothing of it runs, no packet reaches it, leaves it or is
+// forwarded by it. Its programs are started again at once, but nobody hears of them until it is undone.
+Undo power_off(const Node& node) {
+  const auto isolated = [node](const char* verb) {
+    if (node.role == Role::router)
+      ip({"-netns", lab::kRouterNamespace, "rule", verb, "pref", "5", "type", "blackhole"});
+    for (const auto& attachment : node.attachments) {
+      ip({"rule", verb, "pref", "5", "iif", attachment.netdev, "type", "blackhole"});
+      ip({"rule", verb, "pref", "5", "iif", "lo", "from", attachment.address, "type", "blackhole"});  // what it sends
+    }
+  };
+  auto control = part(node);
+  isolated("add");
+  const auto all = processes_of(node);
+  for (const auto* some : {&all.agent, &all.bench, &all.degen}) signal_all(*some, SIGKILL);
+  return [isolated, control = std::move(control)] {
+    isolated("del");
+    control();
+  };
+}
+
 void step_clock(time_t by) {
   timespec now{};
   check(::clock_gettime(CLOCK_REALTIME, &now), "reading the clock");
@@ -158,10 +192,10 @@ Result<Undo> carry_out(const Injection& injection, const Testbed& testbed) {
     write_text("/proc/sysrq-trigger", "b");
     return Undo{};
   }
-  if (injection.fault == "partition") {
+  if (injection.fault == "partition" || injection.fault == "power-off") {
     const auto* node = node_of(testbed, target.role);
     if (node == nullptr) return fail("this testbed has no {}", target.role);
-    return part(*node);
+    return injection.fault == "partition" ? part(*node) : power_off(*node);
   }
   const auto hit = processes_of(target, testbed);
   if (hit.empty()) return fail("no process of {} runs at this moment", injection.target);

@@ -33,6 +33,8 @@ constexpr Case kCases[] = {
     {"kill degen at window", "again", "degen at /run/degen/degen.sock"},
     {"stop agent@router at survey", "again", "the router lost its impairment during the run"},
     {"partition agent@client at window", "again", "agent client at"},
+    {"power-off node@server at window", "again", "agent server at"},
+    {"power-off node@router at connect", "again", "agent router at"},
     {"disk-full /run at apply", "resumed", "/run/degen/owned.json: cannot be written: No space left on device"},
     {"clock-step back at window", "counts"},
     {"stop degen at clear", "counts"},
