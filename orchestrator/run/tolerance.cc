@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/well_known.hh"
+
 namespace longhaul::orchestrator {
 namespace {
 
@@ -14,6 +16,9 @@ Result<void> on_target(const char* way, const degen::Direction& asked, const deg
   if (load == Load::busy && asked.rate.bits_per_second > 0) return {};
   if (measured.samples < kFewestSamples) {
     if (asked.loses() || asked.corrupt.parts > 0) return {};
+    // None has come so far as to be lost: what should have sent it is gone, or what is between.
+    if (measured.samples == 0 && measured.lost == 0)
+      return fail("{}: no probe reached the router: is its sender up, and is UDP port {} open to it?", way, kProbePort);
     return fail("{}: only {} probes crossed the router, {} were lost in it", way, measured.samples, measured.lost);
   }
   const auto allowed = tolerance(asked, measured.samples, emulated);

@@ -62,6 +62,8 @@ TEST(OffTarget, APathThatChangesHasNoOneDelay) {
 TEST(OffTarget, TooFewProbesAreNoEvidenceUnlessTheyWereToBeLost) {
   EXPECT_EQ(off_target(impairment({{"delay", 1'000'000}}), report(1'000'000, 1'000'000, 4), false, Load::idle),
             "client to server: only 4 probes crossed the router, 0 were lost in it");
+  EXPECT_EQ(off_target(impairment({{"delay", 1'000'000}}), report(1'000'000, 1'000'000, 0), false, Load::idle),
+            "client to server: no probe reached the router: is its sender up, and is UDP port 7473 open to it?");
   EXPECT_EQ(off_target(impairment({{"delay", 1'000'000}, {"loss", 900'000}}), report(0, 0, 4), false, Load::idle), "");
 }
 
