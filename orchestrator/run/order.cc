@@ -106,7 +106,8 @@ Result<Saying> understand_saying(std::string_view said) {
       auto record = run_record_from_json(line.substr(kRecord.size()));
       if (!record) return fail("the sealed lab's record: {}", record.error().message);
       if (saying.records.size() == kMostRecords)
-        return fail("the sealed lab said more than {} records of one run", kMostRecords);
+        return fail("the sealed lab said more than {} records of one run, the last: {}", kMostRecords,
+                    saying.records.back().message.substr(0, kLongestReason));
       saying.records.push_back(std::move(*record));
     } else if (line == kResumed) {
       saying.resumed = saying.records.size();

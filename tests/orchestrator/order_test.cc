@@ -120,6 +120,10 @@ TEST(Saying, IsBounded) {
   for (int i = 0; i < 65; ++i) nodes += say_facts(fmt::format("n{}", i), NodeFacts{});
   EXPECT_EQ(why(many.substr(record.size())), "");
   EXPECT_THAT(why(many), HasSubstr("more than 16 records of one run"));
+  auto last = testing::measured({.cell_id = "one", .variation = {}});
+  last.message = "during the run, client to server: asked for 1.000 ms";
+  EXPECT_THAT(why(many.substr(2 * record.size()) + say_record(last) + record),
+              HasSubstr("records of one run, the last: during the run, client to server"));
   EXPECT_THAT(why(nodes), HasSubstr("the facts of more than 64 nodes"));
   EXPECT_THAT(why(std::string((std::size_t{16} << 20) + 1, 'x') + "\n" + record),
               HasSubstr("a line of 16777217 bytes"));
