@@ -33,6 +33,11 @@ std::map<std::string, std::string> headlines(const Manifest& manifest, const Cam
   return names;
 }
 
+// Another session may still make it.
+bool is_open(Status status) {
+  return status == Status::refused || status == Status::failed;
+}
+
 }  // namespace
 
 bool is_of(const Testbed& testbed, const std::vector<Testbed>& some) {
@@ -130,15 +135,6 @@ Result<RunDirectory> open_directory(const Destination& destination, bool resume,
   }
   return directory;
 }
-
-namespace {
-
-// Another session may still make it.
-bool is_open(Status status) {
-  return status == Status::refused || status == Status::failed;
-}
-
-}  // namespace
 
 std::vector<std::pair<Status, std::int64_t>> count_cells(const results::Summary& summary, Counted counted) {
   std::map<Status, std::int64_t> counts;
