@@ -14,7 +14,6 @@
 #include "agents/enrolment.hh"
 #include "agents/facts_table.hh"
 #include "agents/limits.hh"
-#include "agents/steering.hh"
 #include "common/address.hh"
 #include "common/command_line.hh"
 #include "common/log.hh"
@@ -150,7 +149,6 @@ Result<void> serve(Options options) {
   if ((*agent)->name() != options.node)
     return refuse("--node {}: the certificate {} is that of '{}'", options.node, options.agent.credentials.cert,
                   (*agent)->name());
-  end_steering();  // of one that was killed
   boost::asio::signal_set hang_up{context};
   boost::asio::signal_set signals{context, SIGINT, SIGTERM};
   Pulse pulse{context};

@@ -15,7 +15,6 @@
 #include "agents/affinity.hh"
 #include "agents/broken.hh"
 #include "agents/protocol/tuple.hh"
-#include "agents/steering.hh"
 #include "common/error.hh"
 #include "common/frame.hh"
 #include "common/log.hh"
@@ -122,7 +121,6 @@ asio::awaitable<void> Process::supervise() {
   signal_group(SIGKILL);
   time_.cancel();
   const auto exit = child_.poll().value_or(ChildExit{.code = {}, .signal = SIGKILL});
-  if (exit.signal) end_steering();
   if (readers_ > 0) {
     drained_.expires_after(kDrain);
     (void)co_await drained_.async_wait(kTuple);

@@ -10,11 +10,6 @@ namespace longhaul {
 /// UDP port of the probes' echo; their sender's is ephemeral. Agents echo there, degen knows its probes by it.
 inline constexpr std::uint16_t kProbePort = 7473;
 
-/// A named pipe that takes lines "NETDEV MASK": on which processors the packets of an interface are received (receive
-/// packet steering, which needs CAP_NET_ADMIN). A lab whose nodes share a machine has it; written by
-/// workloads/harness/steering and by agents.
-inline constexpr const char* kSteeringPipe = "/run/longhaul/steering";
-
 /// A named pipe that takes lines "start NAME THREAD FUNCTION..." and "stop NAME": the kernel's tracer says when that
 /// thread entered and left these functions. A lab's end nodes have it. While it traces there is a file kTracingPipe +
 /// "-NAME.on", after stop kTracingPipe + "-NAME.txt" appears whole: first a line "enter ID FUNCTION" and a line

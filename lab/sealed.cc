@@ -138,7 +138,6 @@ Result<SealedImage> seal(const SealOptions& options) {
   PlanOptions wanted{.topology = Topology::compact,
                      .clients = options.clients,
                      .mtu = options.mtu,
-                     .cores = kSealedProcessors,
                      .programs = programs.names,
                      .sealed = true};
   wanted.host_ports.resize(ports_needed(wanted.topology, wanted.clients));

@@ -11,7 +11,6 @@
 
 namespace longhaul::lab {
 
-inline constexpr unsigned kSealedProcessors = 3;  ///< a client, a server, and what stands between them
 inline constexpr unsigned kSealedMegabytes = 1024;
 
 /// QEMU's options: the same devices in the same order, or a copy would not be one.

@@ -14,7 +14,6 @@ namespace longhaul::observe {
 namespace {
 
 constexpr int kDigit = 4;  // processors by hexadecimal digit
-constexpr int kWord = 32;  // and by group between commas
 
 namespace fs = std::filesystem;
 
@@ -34,27 +33,12 @@ std::vector<int> parse_cpu_mask(std::string_view text) {
   return cpus;
 }
 
-std::vector<std::string> receive_steering_files(const std::string& netdev) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (const auto& queue : fs::directory_iterator{"/sys/class/net/" + netdev + "/queues", error})
-    if (queue.path().filename().string().starts_with("rx-")) files.push_back((queue.path() / "rps_cpus").string());
-  return files;
-}
-
-std::string cpu_mask(const std::vector<int>& cpus) {
-  const int highest = cpus.empty() ? 0 : *std::max_element(cpus.begin(), cpus.end());
-  std::vector<std::uint32_t> words(static_cast<std::size_t>(highest / kWord) + 1);
-  for (const int cpu : cpus) words[static_cast<std::size_t>(cpu / kWord)] |= std::uint32_t{1} << (cpu % kWord);
-  std::string text = fmt::format("{:x}", words.back());
-  for (auto word = words.rbegin() + 1; word != words.rend(); ++word) text += fmt::format(",{:08x}", *word);
-  return text;
-}
-
 std::vector<int> receive_processors(const std::string& netdev) {
   std::set<int> cpus;
-  for (const auto& file : receive_steering_files(netdev)) {
-    const auto named = parse_cpu_mask(small_file(file).value_or(""));
+  std::error_code error;
+  for (const auto& queue : fs::directory_iterator{"/sys/class/net/" + netdev + "/queues", error}) {
+    if (!queue.path().filename().string().starts_with("rx-")) continue;
+    const auto named = parse_cpu_mask(small_file((queue.path() / "rps_cpus").string()).value_or(""));
     if (named.empty()) return {};  // one queue that is not steered is enough
     cpus.insert(named.begin(), named.end());
   }

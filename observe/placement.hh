@@ -16,12 +16,6 @@ std::vector<int> parse_cpu_mask(std::string_view text);
 /// its queues); empty: wherever they happen to arrive - between interfaces of one machine on the sender's processor.
 std::vector<int> receive_processors(const std::string& netdev);
 
-/// The files that say so, one for each of its receive queues; writing them takes CAP_NET_ADMIN.
-std::vector<std::string> receive_steering_files(const std::string& netdev);
-
-/// The mask of these processors as the kernel reads it.
-std::string cpu_mask(const std::vector<int>& cpus);
-
 /// One line of /proc/softirqs by processor: how often it ran there. Empty when there is no such line.
 std::map<int, std::uint64_t> parse_softirqs(std::string_view text, std::string_view name);
 

@@ -2,13 +2,16 @@
 #   wanted_kernel   empty: the kernel of this machine's installed headers. A Debian kernel by its series (6.12: the newest
 #                   that apt knows) or release (6.12.107+deb12-amd64). With a slash: a file, bzImage or ELF
 #   wanted_modules  for a file: its modules, the folder lib/modules/RELEASE that `make modules_install` writes, with its
-#                   link `build` (siw and longhaul_reg are built against what it names)
+#                   link `build` (siw, veth and longhaul_reg are built against what it names)
 # (lab/kernel.cc has checked both) and sets
 #   kernel          a folder with vmlinux (uncompressed, booted directly by PVH: unpacking xz under emulation takes longer
-#                   than the rest of the boot), bzImage (for machines that cannot) and modules, siw among them
+#                   than the rest of the boot), bzImage (for machines that cannot) and modules, siw and a veth with longer queues among them
 #   release         as uname -r tells it
 #   kernel_version  of the Debian package; a digest for a file
 #   make_module     a function: FOLDER [VARIABLE=VALUE]..., builds the module that lies there for this kernel
+
+# Of another recipe an image has other modules.
+recipe=$(sha256sum "$here/kernel.sh" | cut -c1-8)
 
 number() { od -An -tu"$3" -j"$2" -N"$3" "$1" | tr -d ' '; } # FILE OFFSET BYTES
 
@@ -69,7 +72,7 @@ choose_debian() {
     [ -n "$kernel_version" ] ||
         die "Debian has no kernel $wanted_kernel here (one of your own is --kernel FILE --modules FOLDER). apt knows $(known_kernels | tr '\n' ' ')(others: add their release, such as bookworm-backports, to apt's sources)"
     series=$(expr "$release" : '\([0-9]*\.[0-9]*\)')
-    kernel=$cache/kernel-$release-$kernel_version
+    kernel=$cache/kernel-$release-$kernel_version-$recipe
 }
 
 # Where modules are built: `headers`. Debian's that are not installed find each other by absolute names.
@@ -87,11 +90,11 @@ prepare_headers() {
 
 choose_own() {
     headers=$wanted_modules/build
-    [ -f "$headers/Makefile" ] || die "--modules $wanted_modules: its link build names no build tree, and siw and longhaul_reg are built against it; keep the tree"
+    [ -f "$headers/Makefile" ] || die "--modules $wanted_modules: its link build names no build tree, and siw, veth and longhaul_reg are built against it; keep the tree"
     release=$(basename "$(readlink -f "$wanted_modules")")
     kernel_version=$({ cat "$wanted_kernel"; find -L "$wanted_modules/" -name '*.ko*' -not -path '*/build/*' -not -path '*/source/*' -print0 |
         LC_ALL=C sort -z | xargs -0 cat; } | sha256sum | cut -c1-16)
-    kernel=$cache/kernel-$release-$kernel_version
+    kernel=$cache/kernel-$release-$kernel_version-$recipe
 }
 
 # BTF wants pahole, and nobody here reads it of a module.
@@ -121,21 +124,46 @@ get_own() { # likewise
     (cd "$wanted_modules" && tar -c --exclude=./build --exclude=./source .) | tar -x -C "$work/kernel/modules"
 }
 
-siw_source() { # into $work/siw
+siw=drivers/infiniband/sw/siw
+veth=drivers/net/veth.c
+
+find_source() { # source: a folder with the kernel's own siw and veth, as far as there are any
     if [ -n "$wanted_modules" ]; then
         source=$(readlink -f "$wanted_modules/source" || readlink -f "$wanted_modules/build")
-        [ -d "$source/drivers/infiniband/sw/siw" ] ||
-            die "kernel $release has no module siw, and $source no source of it: build it with CONFIG_RDMA_SIW=m"
-        cp -r "$source/drivers/infiniband/sw/siw" "$work/siw"
         return
     fi
-    source=/usr/src/linux-source-$series.tar.xz
-    if [ "$release" != "$installed" ] || [ ! -f "$source" ]; then
+    archive=/usr/src/linux-source-$series.tar.xz
+    if [ "$release" != "$installed" ] || [ ! -f "$archive" ]; then
         fetch "linux-source-$series=$kernel_version"
-        source=$work/fetched-kernel$source
+        archive=$work/fetched-kernel$archive
     fi
-    tar -xJf "$source" -C "$work" "linux-source-$series/drivers/infiniband/sw/siw"
-    mv "$work/linux-source-$series/drivers/infiniband/sw/siw" "$work/siw"
+    source=$work/linux-source-$series
+    tar -xJf "$archive" -C "$work" "linux-source-$series/$siw" "linux-source-$series/$veth"
+}
+
+# Debian's kernel lacks it.
+build_siw() {
+    say "building siw for $release"
+    [ -d "$source/$siw" ] ||
+        die "kernel $release has no module siw, and $source no source of it: build it with CONFIG_RDMA_SIW=m"
+    cp -r "$source/$siw" "$work/siw"
+    make_module "$work/siw" CONFIG_RDMA_SIW=m
+    install -D -m 0644 "$work/siw/siw.ko" "$work/kernel/modules/kernel/$siw/siw.ko"
+}
+
+# The kernel's own but for one number. A veth with NAPI, as the compact lab's router has, holds 256 packets and loses what
+# comes beyond: there is no queue before it that could be told to wait, as an adapter tells its own.
+build_veth() {
+    say "building veth for $release"
+    [ -f "$source/$veth" ] ||
+        die "kernel $release: $source has no source of veth ($veth), whose queues are too short for a lab: name the tree by the modules' link source"
+    mkdir "$work/veth"
+    sed 's/^#define VETH_RING_SIZE.*/#define VETH_RING_SIZE 16384/' "$source/$veth" >"$work/veth/veth.c"
+    grep -q '^#define VETH_RING_SIZE 16384$' "$work/veth/veth.c" || die "kernel $release: $veth names no VETH_RING_SIZE"
+    echo 'obj-m := veth.o' >"$work/veth/Makefile"
+    make_module "$work/veth"
+    find "$work/kernel/modules" -name veth.ko -delete
+    install -D -m 0644 "$work/veth/veth.ko" "$work/kernel/modules/kernel/drivers/net/veth.ko"
 }
 
 build_kernel() {
@@ -153,12 +181,9 @@ build_kernel() {
     readelf -n "$work/kernel/vmlinux" 2>/dev/null | grep -q Xen || die "kernel $release has no entry for PVH: build it with CONFIG_PVH=y"
     rm "$work/kernel/vmlinux.full"
 
-    if [ -z "$(find "$work/kernel/modules" -name siw.ko)" ]; then
-        say "building siw for $release"
-        siw_source
-        make_module "$work/siw" CONFIG_RDMA_SIW=m
-        install -D -m 0644 "$work/siw/siw.ko" "$work/kernel/modules/kernel/drivers/infiniband/sw/siw/siw.ko"
-    fi
+    find_source
+    [ -n "$(find "$work/kernel/modules" -name siw.ko)" ] || build_siw
+    build_veth
     # depmod wants the tree under its usual name.
     mkdir -p "$work/root/lib/modules"
     mv "$work/kernel/modules" "$work/root/lib/modules/$release"

@@ -1,6 +1,6 @@
 #include "lab/plan/guest.hh"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -126,10 +126,13 @@ std::string rdma_devices(const std::vector<LinkEnd>& ends) {
 
 /// A busy-polling workload must not keep the kernel's own network threads from their processor: with a NIC that work is
 /// the hardware's, and under the fair scheduler it waits for milliseconds. (Software interrupts that were put off;
-/// siw's senders.)
-constexpr const char* kKernelThreadsFirst =
-    "for p in /proc/[0-9]*; do read c <$p/comm; case $c in ksoftirqd/*|siw_tx*) chrt -f -p 1 ${p#/proc/};; esac; "
-    "done\n";
+/// siw's senders.) `more`: further cases, of threads that exist in some labs.
+std::string kernel_threads_first(const std::string& more = {}) {
+  return fmt::format(
+      "for p in /proc/[0-9]*; do read c <$p/comm; p=${{p#/proc/}}; case $c in ksoftirqd/*|siw_tx*) chrt -f -p 1 $p;; "
+      "{}esac; done\n",
+      more);
+}
 
 std::vector<std::string> router_netdevs(const std::vector<LinkEnd>& ends) {
   std::vector<std::string> names;
@@ -168,11 +171,43 @@ std::string compact_rules(const LabPlan& plan) {
   return routes + in + from + to + "rule add pref 30 lookup local\nrule del pref 0\n";
 }
 
-/// The processors of a node in the compact lab: the server's the last, the clients' the others.
-std::pair<unsigned, unsigned> processors_of(const GuestView& view, const PlannedNode& node) {
-  const unsigned last = view.plan->machine_of(node).processors - 1;
-  return node.role == Role::server ? std::pair{last, last} : std::pair{0U, last - 1};
+/// The processors of the compact lab: ends that poll want one each; the router's interfaces and degen have theirs where
+/// there are so many.
+enum CompactProcessor : unsigned { kClients, kServer, kRouter, kDegen };
+static_assert(kServer + 1 == kFewestCompactProcessors && kDegen + 1 == kMostCompactProcessors);
+
+CompactProcessor processor_of(const PlannedNode& end) {
+  return end.role == Role::server ? kServer : kClients;
 }
+
+bool has_processors(const GuestView& view, const PlannedNode& router) {
+  return compact(view) && view.plan->machine_of(router).processors > kDegen;
+}
+
+unsigned mask_of(CompactProcessor processor) {
+  return 1U << processor;
+}
+
+// A packet between namespaces waits on the processor that sends it, if nobody says otherwise. Packets of one connection
+// then overtake one another, since the kernel sends them from whichever processor its work is on, and what a node
+// receives is the other's burden.
+
+/// An end receives on its own processor, by receive packet steering. That hears of packets which a soft interrupt sends
+/// when the interrupt ends.
+std::string end_receives(const PlannedNode& end) {
+  return fmt::format("for d in {}; do echo {:x} >/sys/class/net/$d/queues/rx-0/rps_cpus; done\n",
+                     fmt::join(end_netdevs(joined(end.ends, end.lan)), " "), mask_of(processor_of(end)));
+}
+
+/// The router, where it has a processor: a kernel thread for each interface (threaded NAPI), which begins at once. By
+/// steering, a burst would be in the router as long as an end takes to send all of it. A veth has NAPI where it has GRO
+/// (Linux 5.13), which here may join no packets (its size) and let none wait for others (its batch).
+std::string router_receives(const std::vector<std::string>& netdevs) {
+  return fmt::format(
+      "for d in {}; do ip link set $d gro_max_size 0; ethtool -K $d gro on; echo 1 >/sys/class/net/$d/threaded; done\n",
+      fmt::join(netdevs, " "));
+}
+constexpr const char* kEachPacketByItself = "echo 1 >/proc/sys/net/core/gro_normal_batch\n";
 
 /// Made inside, where what is random follows from the seed: keys from outside would make every sealed lab another one.
 std::string sealed_identities(const LabPlan& plan) {
@@ -213,6 +248,8 @@ std::string compact_setup(const GuestView& view) {
                   fmt::format("link set lo up\nlink set mgmt up\naddress add {}/24 dev mgmt\n", router->guest_address) +
                       router_lines(ends));
   inside += offloads_off(router_netdevs(ends)) + "wait\n";
+  const bool threads = has_processors(view, *router);
+  if (threads) inside += router_receives(router_netdevs(ends));
 
   std::string out = kNoIpv6;
   out += kHugePages;
@@ -221,13 +258,18 @@ std::string compact_setup(const GuestView& view) {
   out += kNoReversePathFilter;
   out += "for f in /proc/sys/net/ipv4/conf/*/accept_local; do echo 1 >$f; done\n";
   out += kEndSysctls;
+  if (threads) out += kEachPacketByItself;
   out += fmt::format("ip netns exec {} sh -s <<'R'\n{}R\n", kRouterNamespace, inside);
+  for (const PlannedNode* node : residents(view))
+    if (node->role != Role::router) out += end_receives(*node);
   const auto all = joined(ends, lan);
   out += offloads_off(end_netdevs(all));
   out += batch("ip -batch -", end_lines(all) + compact_rules(*view.plan));
   out += rdma_devices(all);
   if (view.sealed) out += sealed_identities(*view.plan);
-  return out + kKernelThreadsFirst + "wait\n";
+  out += kernel_threads_first(
+      threads ? fmt::format("napi/r*) chrt -f -p 1 $p; taskset -p {:x} $p >/dev/null;; ", mask_of(kRouter)) : "");
+  return out + "wait\n";
 }
 
 /// Interfaces are told apart by MAC; the order in which a kernel finds them is nobody's promise.
@@ -271,7 +313,7 @@ std::string full_setup(const GuestView& view) {
     }
     rest += kEndSysctls + offloads_off(end_netdevs(all)) + batch("ip -batch -", lines) + rdma_devices(all);
   }
-  return out + name_netdevs(names) + rest + kKernelThreadsFirst + "wait\n";
+  return out + name_netdevs(names) + rest + kernel_threads_first() + "wait\n";
 }
 
 /// Enters the node's view of the network; empty where that is the VM's own.
@@ -295,12 +337,10 @@ std::string degen_command(const GuestView& view, const PlannedNode& router) {
       side += (side.empty() ? "" : ",") + end.router_netdev();
     }
   // A sealed lab ends with its run: nothing can be left impaired, and a guard would only take processor time.
-  return fmt::format("{}degen serve --socket /run/degen/degen.sock --client-side {} --server-side {}{}",
-                     enter(view, router), client, server, view.sealed ? " --no-guard" : "");
-}
-
-std::string cpu_list(unsigned first, unsigned last) {
-  return first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+  return fmt::format("{}{}degen serve --socket /run/degen/degen.sock --client-side {} --server-side {}{}",
+                     enter(view, router),
+                     has_processors(view, router) ? fmt::format("taskset {:x} ", mask_of(kDegen)) : "", client, server,
+                     view.sealed ? " --no-guard" : "");
 }
 
 std::string agent_command(const GuestView& view, const PlannedNode& node) {
@@ -311,11 +351,8 @@ std::string agent_command(const GuestView& view, const PlannedNode& node) {
       "--key /etc/longhaul/agent-{2}.key --bench /usr/bin/longhaul-bench",
       enter(view, node), kAgentUid, node.name, node.guest_port);
   if (node.role == Role::router) out += " --degen /run/degen/degen.sock";
-  // Ends that share processors get their own: the server the last, the clients the others.
-  if (compact(view) && node.role != Role::router) {
-    const auto [first, last] = processors_of(view, node);
-    out += " --cpus " + cpu_list(first, last);
-  }
+  if (compact(view) && node.role != Role::router)
+    out += fmt::format(" --cpus {}", static_cast<unsigned>(processor_of(node)));
   return out;
 }
 
@@ -325,7 +362,6 @@ struct Service {
 
 std::vector<Service> services(const GuestView& view) {
   std::vector<Service> out;
-  if (compact(view)) out.push_back({"steering", steering_script()});
   if (!ends_of(residents(view)).empty()) {
     out.push_back({"tracing", tracing_script()});
     out.push_back({"nfs", nfs_script()});

@@ -16,6 +16,10 @@ namespace longhaul::lab {
 enum class Topology { automatic, compact, full, systems };
 std::string_view to_string(Topology topology);
 
+/// Processors of the one VM of a compact lab: for clients and the server, and where the host has them for the router
+/// and degen, too.
+inline constexpr unsigned kFewestCompactProcessors = 2, kMostCompactProcessors = 4;
+
 /// The agents' user in the guests.
 inline constexpr std::uint32_t kAgentUid = 1000;
 

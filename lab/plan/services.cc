@@ -18,13 +18,6 @@ std::string open_pipe(const char* pipe) {
 
 }  // namespace
 
-std::string steering_script() {
-  return open_pipe(kSteeringPipe) +
-         "while read -r n m; do\n"
-         "case $n in ''|*[!a-z0-9]*) continue;; esac\ncase $m in ''|*[!0-9a-f,]*) continue;; esac\n"
-         "for q in /sys/class/net/$n/queues/rx-*/rps_cpus; do [ -e $q ] && echo $m >$q; done\ndone <>$f\n";
-}
-
 // Probes at a function's entry and return (kprobe events) touch that function alone. The tracer function_graph, and any
 // event while command names are recorded (record-cmd), also patch the scheduler, where an emulated processor then may
 // hang. Whoever is traced (t, thread q) stays so until it says stop or is gone. Pipe names are the beginning of the

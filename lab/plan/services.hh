@@ -6,10 +6,6 @@
 
 namespace longhaul::lab {
 
-/// Behind kSteeringPipe: on which processors an interface's packets are received. Nodes that share a machine are told
-/// apart so where a workload measures what receiving costs; the kernel lets only root do it.
-std::string steering_script();
-
 /// Behind kTracingPipe: when one thread enters and leaves functions of the kernel (kprobe events).
 std::string tracing_script();
 

@@ -89,6 +89,30 @@ TEST_F(Sealed, DelaysAreAsAskedAndTheCampaignHasCheckedItself) {
   EXPECT_NE(page.find("virtual clock"), std::string::npos);
 }
 
+// Where packets waited on whichever processor sent them, those of one connection overtook one another, and a path under
+// load was late.
+TEST_F(Sealed, ALoadedPathKeepsTheOrderOfPacketsAndItsDelay) {
+  write_file(
+      path("loaded.yaml"),
+      "name: loaded\nworkload: throughput\nseries: [{transport: rdma, provider: rxe}, {transport: tcp, rival: rxe}]\n"
+      "axes: {delay: [1ms]}\nfixed: {size: 64KiB}\nrepeat: {min: 2, max: 2}\n");
+  const auto made =
+      longhaul({"run", path("loaded.yaml"), "--lab", "--clock", "virtual", "--labs", "2", "--out", path("loaded")});
+  ASSERT_EQ(made.code, 0) << made.out << made.err;
+  const auto all = runs(path("loaded"));
+  ASSERT_EQ(all.size(), 4U);
+  for (const auto& run : all) {
+    EXPECT_EQ(run.attempt, 0);
+    ASSERT_TRUE(run.path);
+    EXPECT_NEAR(static_cast<double>(run.path->forward.achieved), 1e6, 20'000);
+    for (const auto& [node, side] : run.nodes) {
+      ASSERT_TRUE(side.transport) << node;
+      for (const auto* counter : {"out_of_seq_request", "duplicate_request", "tcp_retransmits"})
+        EXPECT_FALSE(side.transport->counters.contains(counter)) << node << " " << counter;
+    }
+  }
+}
+
 TEST_F(Sealed, OneCopyAtATimeBesideABusyMachineGivesTheSameBytes) {
   std::vector<Child> load;
   for (int i = 0; i < 2; ++i) load.emplace_back(ChildOptions{.arguments = {"sh", "-c", "while :; do :; done"}});

@@ -17,13 +17,6 @@ TEST(Placement, MasksNameProcessorsFromTheRight) {
   EXPECT_THAT(parse_cpu_mask("all"), IsEmpty());
 }
 
-TEST(Placement, MasksAreWrittenAsTheyAreRead) {
-  EXPECT_EQ(cpu_mask({}), "0");
-  EXPECT_EQ(cpu_mask({1}), "2");
-  EXPECT_EQ(cpu_mask({0, 1, 4}), "13");
-  EXPECT_EQ(cpu_mask({0, 32}), "1,00000001");
-}
-
 TEST(Placement, SoftirqsAreCountedByProcessor) {
   const std::string text =
       "                    CPU0       CPU2       \n"

@@ -4,17 +4,12 @@
 
 #include "tests/workloads/ends.hh"
 #include "workloads/harness/runner.hh"
-#include "workloads/harness/steering.hh"
 #include "workloads/suite/cpu_load/application.hh"
 
 namespace longhaul::workloads::cpu_load {
 namespace {
 
 using testing::HasSubstr;
-
-TEST(Steering, IsNotDoneWhereThereIsNothingToSteer) {
-  EXPECT_FALSE((Steering{"no-such-netdev", {0}}.done()));
-}
 
 TEST(Application, CountsOnlyStepsWhoseTrafficItKnows) {
   Application application{std::chrono::milliseconds{1}};

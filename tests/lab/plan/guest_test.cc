@@ -10,6 +10,7 @@
 namespace longhaul::lab {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -23,12 +24,30 @@ TEST(Guest, EveryScriptParses) {
   }
 }
 
-TEST(Guest, WhoReceivesIsSteeredWhereNodesShareAMachine) {
-  const auto script = [](Topology topology) {
-    return file_of(plan_of(topology).machines[0], "/etc/longhaul/service/keep-steering");
+TEST(Guest, NodesThatShareAMachineReceiveOnTheirOwnProcessors) {
+  const LabPlan plan = sealed_plan(2);
+  EXPECT_EQ(plan.machines[0].processors, 4U);
+  const std::string setup = file_of(plan.machines[0], "/etc/longhaul/setup");
+  const auto steered = [](const std::string& netdevs, int mask) {
+    return fmt::format("for d in {}; do echo {} >/sys/class/net/$d/queues/rx-0/rps_cpus; done\n", netdevs, mask);
   };
-  EXPECT_THAT(script(Topology::compact), HasSubstr("mkfifo -m 0620 $f\nchown 0:1000 $f\n"));
-  EXPECT_THAT(script(Topology::full), HasSubstr("(no "));
+  EXPECT_THAT(setup, HasSubstr(steered("a0 a1 c0 c1", 1)));
+  EXPECT_THAT(setup, HasSubstr(steered("a2 a3", 1)));
+  EXPECT_THAT(setup, HasSubstr(steered("b0 b1 d0 d1", 2)));
+  EXPECT_THAT(setup, HasSubstr("for d in ra0 ra1 ra2 ra3 rb0 rb1; do ip link set $d gro_max_size 0; ethtool -K $d gro "
+                               "on; echo 1 >/sys/class/net/$d/threaded; done\n"));
+  EXPECT_THAT(setup, HasSubstr("napi/r*) chrt -f -p 1 $p; taskset -p 4 $p >/dev/null;;"));
+  EXPECT_THAT(file_of(plan.machines[0], "/etc/longhaul/service/keep-degen"),
+              HasSubstr("ip netns exec R taskset 8 degen serve"));
+
+  // A machine with two processors has none for the router: who sends to it does its work.
+  const LabPlan small = plan_of(Topology::compact);
+  EXPECT_EQ(small.machines[0].processors, 2U);
+  EXPECT_THAT(file_of(small.machines[0], "/etc/longhaul/setup"),
+              AllOf(HasSubstr(steered("b0 b1 d0 d1", 2)), Not(HasSubstr("threaded"))));
+  for (const PlannedMachine& machine : some(plan_of(Topology::full).machines))
+    EXPECT_THAT(file_of(machine, "/etc/longhaul/setup"), AllOf(HasSubstr("siw_tx*) chrt -f -p 1 $p;; esac"),
+                                                               Not(HasSubstr("rps_cpus")), Not(HasSubstr("threaded"))));
 }
 
 TEST(Guest, EndsHaveHelpersTheRouterHasNone) {
@@ -53,10 +72,9 @@ TEST(Guest, HugePagesWhereThereIsMemoryForThem) {
 TEST(Guest, OnlyDegenIsPrivileged) {
   const LabPlan plan = plan_of(Topology::compact);
   const PlannedMachine& machine = plan.machines[0];
-  EXPECT_THAT(
-      file_of(machine, "/etc/longhaul/service/keep-degen"),
-      HasSubstr(
-          "ip netns exec R degen serve --socket /run/degen/degen.sock --client-side ra0,ra1 --server-side rb0,rb1"));
+  EXPECT_THAT(file_of(machine, "/etc/longhaul/service/keep-degen"),
+              HasSubstr("ip netns exec R degen serve --socket /run/degen/degen.sock --client-side ra0,ra1 "
+                        "--server-side rb0,rb1"));
   const std::string router = file_of(machine, "/etc/longhaul/service/keep-agent-router");
   EXPECT_THAT(router, HasSubstr("ip netns exec R setpriv --reuid 1000"));
   EXPECT_THAT(router,
@@ -91,7 +109,7 @@ TEST(Guest, ProgramsThatAreMissingAreLeftOut) {
       .topology = Topology::compact, .directory = "/run/l", .programs = {"longhaul-bench"}, .host_ports = {1, 2, 3, 4}};
   const LabPlan plan = make_plan(options);
   EXPECT_EQ(file_of(plan.machines[0], "/etc/inittab"),
-            "::respawn:/etc/longhaul/service/keep-steering\n::respawn:/etc/longhaul/service/keep-tracing\n"
+            "::respawn:/etc/longhaul/service/keep-tracing\n"
             "::respawn:/etc/longhaul/service/keep-nfs\n"
             "::respawn:/etc/longhaul/service/keep-dropbear\n"
             "::once:/etc/longhaul/ready\n");

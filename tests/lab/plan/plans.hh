@@ -31,7 +31,6 @@ inline LabPlan plan_of(Topology topology, unsigned clients = 1, const std::strin
 inline LabPlan sealed_plan(unsigned clients = 1) {
   PlanOptions options{.topology = Topology::compact,
                       .clients = clients,
-                      .cores = 3,
                       .directory = {},
                       .disk = {},
                       .programs = {"longhaul-agent", "longhaul-bench", "degen", "longhaul-sealed"},

@@ -24,7 +24,7 @@ const PlannedMachine& only(const LabPlan& plan) {
 TEST(SealedLab, IsOneMachineThatNothingReaches) {
   const auto plan = sealed_plan();
   const auto& machine = only(plan);
-  EXPECT_EQ(machine.processors, 3U);
+  EXPECT_EQ(machine.processors, 4U);
   EXPECT_THAT(machine.arguments, IsEmpty()) << "its hardware is lab/sealed.cc's";
   EXPECT_THAT(machine.listens, IsEmpty());
   EXPECT_EQ(machine.ssh_port, 0);
@@ -46,7 +46,6 @@ TEST(SealedOutput, WhatIsTooLongIsSaid) {
 // Every copy, on every machine, must be the same: nothing may come in from where it is started.
 TEST(SealedLab, IsTheSameWhateverTheHostIs) {
   PlanOptions here{.topology = Topology::compact,
-                   .cores = 3,
                    .directory = "/run/here",
                    .disk = {},
                    .programs = {"longhaul-agent", "degen", "longhaul-sealed"},

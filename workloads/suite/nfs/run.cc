@@ -11,7 +11,6 @@
 #include <stdexcept>
 
 #include "common/well_known.hh"
-#include "workloads/harness/steering.hh"
 #include "workloads/protocols/rpc/kernel.hh"
 #include "workloads/protocols/rpc/store.hh"
 #include "workloads/protocols/stream.hh"
@@ -68,7 +67,6 @@ MountStatistics statistics(const std::string& folder, bool reading) {
 }
 
 std::map<std::string, Metric> client(ClientSession& session) {
-  const auto steering = receive_here(session.connections().front()->facts().netdev);
   const auto threads = static_cast<std::size_t>(session.number("threads"));
   const auto size = static_cast<std::size_t>(session.number("size"));
   const std::string protocol = session.streams() ? "tcp" : "rdma";
@@ -106,7 +104,6 @@ std::map<std::string, Metric> client(ClientSession& session) {
 }
 
 std::map<std::string, Metric> server(ServerSession& session) {
-  const auto steering = receive_here(session.connections().front()->facts().netdev);
   const auto served = rpc::KernelNfs::serve(session.number("server_threads"));
   const auto path = std::filesystem::path{kNfsExport} / kFile;
   std::vector<std::byte> content(static_cast<std::size_t>(session.number("threads") * session.number("size")));

@@ -1,5 +1,7 @@
 #include "workloads/suite/packets/datagrams.hh"
 
+#include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@ namespace longhaul::workloads::packets {
 namespace {
 
 constexpr int kBuffer = 32 << 20;  // the kernel grants at most net.core.rmem_max
+constexpr int kRoomTime = 1000;    // ms
 constexpr std::uint32_t kMagic = 0x6c687031;
 
 struct Header {
@@ -56,11 +59,17 @@ Datagrams::Datagrams(const SocketAddress& local, const SocketAddress& peer)
 
 void Datagrams::send(std::uint32_t phase, std::uint64_t sequence, std::size_t size) {
   datagram_.resize(std::max(size, sizeof(Header)));
-  const Header header{.phase = phase, .sequence = sequence, .sent = observe::wall_time()};
-  std::memcpy(datagram_.data(), &header, sizeof header);
-  if (::send(fd_.get(), datagram_.data(), datagram_.size(), 0) >= 0) return;
-  if (errno == ECONNREFUSED) throw std::runtime_error("the server takes no datagrams any more");
-  throw_errno("send a datagram");
+  for (;;) {
+    const Header header{.phase = phase, .sequence = sequence, .sent = observe::wall_time()};
+    std::memcpy(datagram_.data(), &header, sizeof header);
+    if (::send(fd_.get(), datagram_.data(), datagram_.size(), 0) >= 0) return;
+    if (errno == ECONNREFUSED) throw std::runtime_error("the server takes no datagrams any more");
+    if (errno != EAGAIN) throw_errno("send a datagram");
+    // The adapter's queue is full: what comes later is sent later, and says so.
+    pollfd room{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
+    if (::poll(&room, 1, kRoomTime) == 0)
+      throw std::runtime_error(fmt::format("no datagram could be sent for {} ms", kRoomTime));
+  }
 }
 
 void Datagrams::drain(std::uint32_t phase, std::vector<DatagramArrival>& arrivals) {

@@ -16,7 +16,8 @@ class Datagrams {
   /// Takes what comes from `peer` only. Throws std::system_error.
   Datagrams(const SocketAddress& local, const SocketAddress& peer);
 
-  /// Sends one of `size` bytes at once, stamped with the wall clock. Throws std::system_error.
+  /// Sends one of `size` bytes, stamped with the wall clock, as soon as there is room for it. Throws std::system_error,
+  /// std::runtime_error when there is none for a second.
   void send(std::uint32_t phase, std::uint64_t sequence, std::size_t size);
 
   /// Appends what of this phase has come, with the kernel's time of its arrival. Never blocks. Throws

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "observe/clock.hh"
-#include "workloads/harness/steering.hh"
 #include "workloads/suite/packets/datagrams.hh"
 
 namespace longhaul::workloads::packets {
@@ -105,7 +104,6 @@ std::map<std::string, Metric> client(ClientSession& session) {
 
 std::map<std::string, Metric> server(ServerSession& session) {
   // Else two processors that emit the router's packets deliver them through a queue each, which nothing keeps in order.
-  const auto steering = receive_here(session.connections().front()->facts().netdev);
   auto lane = std::make_unique<Collector>(*session.connections().front(), Datagrams{session.here(), session.there()});
   auto* collector = lane.get();
   Lanes lanes;

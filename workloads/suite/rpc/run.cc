@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "observe/clock.hh"
-#include "workloads/harness/steering.hh"
 #include "workloads/protocols/rpc/client.hh"
 #include "workloads/protocols/rpc/fit.hh"
 #include "workloads/protocols/rpc/server.hh"
@@ -227,7 +226,6 @@ std::map<std::string, Metric> metrics_of(const std::vector<std::unique_ptr<Clien
 }
 
 std::map<std::string, Metric> client(ClientSession& session) {
-  const auto steering = receive_here(session.connections().front()->facts().netdev);
   auto options = options_of(session);
   KernelPeer kernel;
   if (by_kernel(session.spec(), session.parameters())) {
@@ -276,7 +274,6 @@ std::map<std::string, Metric> disk_metrics(MemoryStore& store) {
 }
 
 std::map<std::string, Metric> server(ServerSession& session) {
-  const auto steering = receive_here(session.connections().front()->facts().netdev);
   const auto options = options_of(session);
   if (by_kernel(session.spec(), session.parameters())) {
     serve_by_kernel(session, options);

@@ -10,7 +10,6 @@
 #include "common/well_known.hh"
 #include "observe/clock.hh"
 #include "workloads/harness/helper.hh"
-#include "workloads/harness/steering.hh"
 #include "workloads/protocols/rpc/client.hh"
 #include "workloads/protocols/rpc/server.hh"
 #include "workloads/suite/rpc_attack/late.hh"
@@ -205,7 +204,6 @@ class HonestLane final : public Lane {
 };
 
 std::map<std::string, Metric> client(ClientSession& session) {
-  const auto steering = receive_here(session.connections().front()->facts().netdev);
   const auto setup = setup_of(session);
   const auto& connections = session.connections();
   const auto patience = std::max<Nanoseconds>(kLeast, kRoundTrips * session.round_trip());
@@ -248,7 +246,6 @@ std::map<std::string, Metric> client(ClientSession& session) {
 }
 
 std::map<std::string, Metric> server(ServerSession& session) {
-  const auto steering = receive_here(session.connections().front()->facts().netdev);
   const auto setup = setup_of(session);
   const auto& connections = session.connections();
   rpc::MemoryStore store{setup.options.file_size(), 1, 1};
