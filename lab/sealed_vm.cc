@@ -33,7 +33,7 @@ std::vector<std::string> sealed_hardware(const Emulator& emulator, const ClockOp
           // Time begins at a date of ours and goes with the instructions; what is random comes from this seed.
           "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1",
           // Emulated byte by byte where it were one instruction (erms, fsrm); x2apic reads the clock where it may not.
-          "-cpu", "max,-erms,-fsrm,-x2apic", "-smp", fmt::format("{}", kMostCompactProcessors), "-m",
+          "-cpu", "max,-erms,-fsrm,-x2apic", "-smp", fmt::format("{}", kSealedProcessors), "-m",
           fmt::format("{}", kSealedMegabytes), "-bios", "qboot.rom", "-nic", "none", "-chardev",
           fmt::format("file,id={},path=/proc/self/fd/{}", kConsoleName, kConsoleFd), "-serial",
           fmt::format("chardev:{}", kConsoleName), "-chardev",

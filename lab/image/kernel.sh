@@ -154,9 +154,11 @@ build_siw() {
 # The kernel's own but for one number. A veth with NAPI, as the compact lab's router has, holds 256 packets and loses what
 # comes beyond: there is no queue before it that could be told to wait, as an adapter tells its own.
 build_veth() {
+    if [ ! -f "$source/$veth" ]; then
+        say "kernel $release keeps its veth, which loses what overfills a queue of 256 packets: there is no $source/$veth (the modules' link source names the tree)"
+        return
+    fi
     say "building veth for $release"
-    [ -f "$source/$veth" ] ||
-        die "kernel $release: $source has no source of veth ($veth), whose queues are too short for a lab: name the tree by the modules' link source"
     mkdir "$work/veth"
     sed 's/^#define VETH_RING_SIZE.*/#define VETH_RING_SIZE 16384/' "$source/$veth" >"$work/veth/veth.c"
     grep -q '^#define VETH_RING_SIZE 16384$' "$work/veth/veth.c" || die "kernel $release: $veth names no VETH_RING_SIZE"

@@ -171,17 +171,13 @@ std::string compact_rules(const LabPlan& plan) {
   return routes + in + from + to + "rule add pref 30 lookup local\nrule del pref 0\n";
 }
 
-/// The processors of the compact lab: ends that poll want one each; the router's interfaces and degen have theirs where
-/// there are so many.
+/// The processors of the compact lab: ends that poll want one each; a sealed lab's router interfaces and degen have
+/// theirs. By the host's clock it may have too few for that.
 enum CompactProcessor : unsigned { kClients, kServer, kRouter, kDegen };
-static_assert(kServer + 1 == kFewestCompactProcessors && kDegen + 1 == kMostCompactProcessors);
+static_assert(kDegen + 1 == kSealedProcessors);
 
 CompactProcessor processor_of(const PlannedNode& end) {
   return end.role == Role::server ? kServer : kClients;
-}
-
-bool has_processors(const GuestView& view, const PlannedNode& router) {
-  return compact(view) && view.plan->machine_of(router).processors > kDegen;
 }
 
 unsigned mask_of(CompactProcessor processor) {
@@ -199,9 +195,10 @@ std::string end_receives(const PlannedNode& end) {
                      fmt::join(end_netdevs(joined(end.ends, end.lan)), " "), mask_of(processor_of(end)));
 }
 
-/// The router, where it has a processor: a kernel thread for each interface (threaded NAPI), which begins at once. By
-/// steering, a burst would be in the router as long as an end takes to send all of it. A veth has NAPI where it has GRO
-/// (Linux 5.13), which here may join no packets (its size) and let none wait for others (its batch).
+/// The router, where it has a processor (a sealed lab): a kernel thread for each interface (threaded NAPI), which
+/// begins at once. By steering, a burst would be in the router as long as an end takes to send all of it. A veth has
+/// NAPI where it has GRO (Linux 5.13), which here may join no packets (its size) and let none wait for others (its
+/// batch).
 std::string router_receives(const std::vector<std::string>& netdevs) {
   return fmt::format(
       "for d in {}; do ip link set $d gro_max_size 0; ethtool -K $d gro on; echo 1 >/sys/class/net/$d/threaded; done\n",
@@ -248,8 +245,7 @@ std::string compact_setup(const GuestView& view) {
                   fmt::format("link set lo up\nlink set mgmt up\naddress add {}/24 dev mgmt\n", router->guest_address) +
                       router_lines(ends));
   inside += offloads_off(router_netdevs(ends)) + "wait\n";
-  const bool threads = has_processors(view, *router);
-  if (threads) inside += router_receives(router_netdevs(ends));
+  if (view.sealed) inside += router_receives(router_netdevs(ends));
 
   std::string out = kNoIpv6;
   out += kHugePages;
@@ -258,7 +254,7 @@ std::string compact_setup(const GuestView& view) {
   out += kNoReversePathFilter;
   out += "for f in /proc/sys/net/ipv4/conf/*/accept_local; do echo 1 >$f; done\n";
   out += kEndSysctls;
-  if (threads) out += kEachPacketByItself;
+  if (view.sealed) out += kEachPacketByItself;
   out += fmt::format("ip netns exec {} sh -s <<'R'\n{}R\n", kRouterNamespace, inside);
   for (const PlannedNode* node : residents(view))
     if (node->role != Role::router) out += end_receives(*node);
@@ -268,7 +264,7 @@ std::string compact_setup(const GuestView& view) {
   out += rdma_devices(all);
   if (view.sealed) out += sealed_identities(*view.plan);
   out += kernel_threads_first(
-      threads ? fmt::format("napi/r*) chrt -f -p 1 $p; taskset -p {:x} $p >/dev/null;; ", mask_of(kRouter)) : "");
+      view.sealed ? fmt::format("napi/r*) chrt -f -p 1 $p; taskset -p {:x} $p >/dev/null;; ", mask_of(kRouter)) : "");
   return out + "wait\n";
 }
 
@@ -338,9 +334,8 @@ std::string degen_command(const GuestView& view, const PlannedNode& router) {
     }
   // A sealed lab ends with its run: nothing can be left impaired, and a guard would only take processor time.
   return fmt::format("{}{}degen serve --socket /run/degen/degen.sock --client-side {} --server-side {}{}",
-                     enter(view, router),
-                     has_processors(view, router) ? fmt::format("taskset {:x} ", mask_of(kDegen)) : "", client, server,
-                     view.sealed ? " --no-guard" : "");
+                     enter(view, router), view.sealed ? fmt::format("taskset {:x} ", mask_of(kDegen)) : "", client,
+                     server, view.sealed ? " --no-guard" : "");
 }
 
 std::string agent_command(const GuestView& view, const PlannedNode& node) {

@@ -16,9 +16,8 @@ namespace longhaul::lab {
 enum class Topology { automatic, compact, full, systems };
 std::string_view to_string(Topology topology);
 
-/// Processors of the one VM of a compact lab: for clients and the server, and where the host has them for the router
-/// and degen, too.
-inline constexpr unsigned kFewestCompactProcessors = 2, kMostCompactProcessors = 4;
+/// Processors of a sealed lab, which is compact: for clients, the server, the router and degen.
+inline constexpr unsigned kSealedProcessors = 4;
 
 /// The agents' user in the guests.
 inline constexpr std::uint32_t kAgentUid = 1000;

@@ -142,8 +142,8 @@ void plan_compact(LabPlan& plan, const PlanOptions& options) {
     node.guest_address = node.role == Role::router ? kCompactRouterAddress : kGuestAddress;
     forwards += forward(node.host_port, node.guest_address, node.guest_port);
   }
-  machine.processors = options.sealed ? kMostCompactProcessors
-                                      : std::clamp(options.cores, kFewestCompactProcessors, kMostCompactProcessors);
+  // Two ends that poll want a processor each.
+  machine.processors = options.sealed ? kSealedProcessors : std::clamp(options.cores, 2U, 4U);
   // A sealed one's hardware is lab/sealed.cc's.
   if (!options.sealed)
     machine.arguments =

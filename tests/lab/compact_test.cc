@@ -233,10 +233,9 @@ TEST_F(CompactLab, TenThousandPacketsPassInOrder) {
   }
 }
 
-// The first and last clsact of a machine (degen's edt) and the first and last steering of received packets (each run of
-// cpu_load) patch the kernel's receive path, which the other processor executes. An emulator that keeps translating
-// what was there before leaves processors at a breakpoint that is gone: in QEMU 7.2 they stand still, or panic, within
-// seconds.
+// The first and last clsact of a machine (degen's edt) and the first and last steering of received packets patch the
+// kernel's receive path, which the other processor executes. An emulator that keeps translating what was there before
+// leaves processors at a breakpoint that is gone: in QEMU 7.2 they stand still, or panic, within seconds.
 TEST_F(CompactLab, AKernelPatchesTheCodeThatItsOtherProcessorExecutes) {
   const auto ping = [](const std::string& from, const std::string& to) {
     return "ping -q -f -w 5 -I $LONGHAUL_" + from + " $LONGHAUL_" + to;
