@@ -1,8 +1,5 @@
 #include "observe/placement.hh"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <set>

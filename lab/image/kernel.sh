@@ -5,13 +5,11 @@
 #                   link `build` (siw, veth and longhaul_reg are built against what it names)
 # (lab/kernel.cc has checked both) and sets
 #   kernel          a folder with vmlinux (uncompressed, booted directly by PVH: unpacking xz under emulation takes longer
-#                   than the rest of the boot), bzImage (for machines that cannot) and modules, siw and a veth with longer queues among them
+#                   than the rest of the boot), bzImage (for machines that cannot) and modules, siw and a veth with longer
+#                   queues among them
 #   release         as uname -r tells it
 #   kernel_version  of the Debian package; a digest for a file
 #   make_module     a function: FOLDER [VARIABLE=VALUE]..., builds the module that lies there for this kernel
-
-# Of another recipe an image has other modules.
-recipe=$(sha256sum "$here/kernel.sh" | cut -c1-8)
 
 number() { od -An -tu"$3" -j"$2" -N"$3" "$1" | tr -d ' '; } # FILE OFFSET BYTES
 
@@ -72,7 +70,6 @@ choose_debian() {
     [ -n "$kernel_version" ] ||
         die "Debian has no kernel $wanted_kernel here (one of your own is --kernel FILE --modules FOLDER). apt knows $(known_kernels | tr '\n' ' ')(others: add their release, such as bookworm-backports, to apt's sources)"
     series=$(expr "$release" : '\([0-9]*\.[0-9]*\)')
-    kernel=$cache/kernel-$release-$kernel_version-$recipe
 }
 
 # Where modules are built: `headers`. Debian's that are not installed find each other by absolute names.
@@ -94,7 +91,6 @@ choose_own() {
     release=$(basename "$(readlink -f "$wanted_modules")")
     kernel_version=$({ cat "$wanted_kernel"; find -L "$wanted_modules/" -name '*.ko*' -not -path '*/build/*' -not -path '*/source/*' -print0 |
         LC_ALL=C sort -z | xargs -0 cat; } | sha256sum | cut -c1-16)
-    kernel=$cache/kernel-$release-$kernel_version-$recipe
 }
 
 # BTF wants pahole, and nobody here reads it of a module.
@@ -205,4 +201,6 @@ case $wanted_kernel in
         get=get_debian
         ;;
 esac
+# By another version of this file it has other modules.
+kernel=$cache/kernel-$release-$kernel_version-$(sha256sum "$here/kernel.sh" | cut -c1-8)
 [ -d "$kernel" ] || build_kernel
