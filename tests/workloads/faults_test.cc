@@ -1,6 +1,7 @@
 // Peers that vanish, fall silent, lie or talk nonsense.
 #include <gmock/gmock.h>
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -39,6 +40,11 @@ class FalseServer {
       ControlMessage accepted;
       accepted.kind = ControlKind::accepted;
       client.control.send(accepted, soon());
+      pollfd lane{lanes->front().get(), POLLIN, 0};
+      EXPECT_EQ(::poll(&lane, 1, 20), 0) << "the client begins before it is told that it is connected";
+      ControlMessage connected;
+      connected.kind = ControlKind::connected;
+      client.control.send(connected, soon());
       for (int i = 0; i < exchanges; ++i) {
         char byte = 0;
         read_fully(lanes->front().get(), &byte, 1, soon(), "read");
@@ -153,6 +159,7 @@ TEST_P(Faults, AServerSurvivesAClientThatVanishes) {
     hello.parameters = Parameters{{"completion", GetParam()}};
     control.send(hello, soon());
     ASSERT_EQ(control.receive(soon(), "its answer")->kind, ControlKind::accepted);
+    ASSERT_EQ(control.receive(soon(), "its word")->kind, ControlKind::connected);
   }
   Events events;
   EXPECT_TRUE(run_latency(towards(server.port(), quick()), events));

@@ -157,6 +157,7 @@ Attempt<ClientResult> Client::run() {
     }
     events_.emit(BenchEventKind::ready);
     ClientSession session{spec_, Role::client, *parameters, *plan, std::move(*connections), control, events_, stop_};
+    session.await_connected();
     if (options_.clock) session.know_clock(*options_.clock);
     auto metrics = runner_.client(session);
     metrics.merge(chosen(asked, *parameters));

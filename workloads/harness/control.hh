@@ -20,6 +20,7 @@ inline constexpr int kControlVersion = 1;
 enum class ControlKind {
   hello,         ///< client: workload, transport, parameters, session
   accepted,      ///< server: ready for the data connections; `port` is rdma_cm's
+  connected,     ///< server: it has them all, and looks at what comes over them
   refused,       ///< server: `status` and `message`; it closes
   clock,         ///< client asks for the server's clock, which answers with the same: `time`, `boot`
   prepared,      ///< server, where the workload has it prepare something before the client begins
@@ -29,7 +30,8 @@ enum class ControlKind {
   finished,      ///< server: `record`
   failed         ///< either: `message`; it closes
 };
-BOOST_DESCRIBE_ENUM(ControlKind, hello, accepted, refused, clock, prepared, window_start, window_stop, finished, failed)
+BOOST_DESCRIBE_ENUM(ControlKind, hello, accepted, connected, refused, clock, prepared, window_start, window_stop,
+                    finished, failed)
 
 struct ControlMessage {
   ControlKind kind = ControlKind::failed;

@@ -90,6 +90,9 @@ Attempt<Connections> accept_client(WaitingClient& client, const ClientRequest& r
     tell_client(control, ControlKind::failed, failure);
     return tl::unexpected(std::move(failure));
   }
+  ControlMessage connected;
+  connected.kind = ControlKind::connected;
+  control.send(connected, patience);
   return connections;
 }
 

@@ -121,6 +121,17 @@ NodeRecord PairedSession::record(std::map<std::string, Metric> metrics) const {
   return record;
 }
 
+ControlMessage ClientSession::hear(ControlKind kind, const std::string& expected) const {
+  auto message = control_.receive(patience(), expected);
+  if (!message) throw PeerFailed(message.error().message);
+  if (message->kind != kind) throw PeerFailed(gave_up("server", *message));
+  return std::move(*message);
+}
+
+void ClientSession::await_connected() const {
+  static_cast<void>(hear(ControlKind::connected, "the server's word that it has the connections"));
+}
+
 bool ClientSession::tick() {
   check_world();
   auto message = control_.next();
@@ -145,10 +156,8 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   ControlMessage barrier;
   barrier.kind = ControlKind::window_start;
   control_.send(barrier, patience());
-  auto answer = control_.receive(patience(), "the server's word that its window is open");
-  if (!answer) throw PeerFailed(answer.error().message);
-  if (answer->kind != ControlKind::window_start) throw PeerFailed(gave_up("server", *answer));
-  open_window(answer->time ? opening_of(*answer, observe::boot_id(), known_clock_, observe::raw_time()) : std::nullopt);
+  const auto answer = hear(ControlKind::window_start, "the server's word that its window is open");
+  open_window(answer.time ? opening_of(answer, observe::boot_id(), known_clock_, observe::raw_time()) : std::nullopt);
   loop.raw_limit = kRawSamples;
   window_end_ = observe::raw_time() + duration("duration");
   const auto fewest = options.fewest.value_or(static_cast<std::uint64_t>(number("min_samples")));
@@ -181,13 +190,12 @@ PeerClock ClientSession::peer_clock() {
     question.kind = ControlKind::clock;
     const auto asked = observe::raw_time();
     control_.send(question, patience());
-    const auto answer = control_.receive(patience(), "the server's clock");
+    const auto answer = hear(ControlKind::clock, "the server's clock");
     const auto heard = observe::raw_time();
-    if (!answer) throw PeerFailed(answer.error().message);
-    if (answer->kind != ControlKind::clock || !answer->time) throw PeerFailed(gave_up("server", *answer));
-    one_clock = of_one_clock(*answer, boot);
+    if (!answer.time) throw PeerFailed("the server's clock tells no time");
+    one_clock = of_one_clock(answer, boot);
     const auto error = (heard - asked) / 2;
-    if (error < best.error) best = {observe::from_ns(*answer->time) - (asked + error), error};
+    if (error < best.error) best = {observe::from_ns(*answer.time) - (asked + error), error};
   }
   if (one_clock) return {};
   best.error += (duration("warmup") + duration("duration")) / kDrift;
@@ -200,10 +208,9 @@ NodeRecord ClientSession::finish(const std::map<std::string, Metric>& metrics) {
   stop.record.emplace();
   for (const auto& [name, metric] : metrics) stop.record->metrics[name] = to_metric(metric.value, metric.samples);
   control_.send(stop, patience());
-  auto answer = control_.receive(patience(), "the server's record");
-  if (!answer) throw PeerFailed(answer.error().message);
-  if (answer->kind != ControlKind::finished || !answer->record) throw PeerFailed(gave_up("server", *answer));
-  return std::move(*answer->record);
+  auto answer = hear(ControlKind::finished, "the server's record");
+  if (!answer.record) throw PeerFailed("the server ended without a record");
+  return std::move(*answer.record);
 }
 
 ServerSession::ServerSession(const WorkloadSpec& spec, Parameters parameters, const ConnectionPlan& plan,

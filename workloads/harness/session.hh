@@ -111,6 +111,8 @@ class ClientSession : public PairedSession {
     /// long. With fewer the run is limited.
     std::uint64_t of_each_lane = 0;
   };
+  /// Until the server has all connections: before that Linux's siw (6.1, siw_accept()) overlooks what comes over them.
+  void await_connected() const;
   /// Runs the workload's warm-up, then its window (parameters warmup, duration, min_samples, timeout). Throws
   /// std::system_error or std::runtime_error when it cannot be brought to its end, with the server's reason if it gave
   /// one. The samples of each kind.
@@ -129,6 +131,8 @@ class ClientSession : public PairedSession {
 
  private:
   bool tick();
+  /// The server's next message, which must be of this kind; `expected` names it. Throws.
+  ControlMessage hear(ControlKind kind, const std::string& expected) const;
   std::optional<observe::RawTime> window_end_;
   std::optional<PeerClock> known_clock_;
 };
