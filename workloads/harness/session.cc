@@ -150,7 +150,9 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   loop.kinds = options.kinds;
   loop.wake_fds = {control_.fd(), stop_};
   loop.tick = [this] { return tick(); };
-  run_operations(lanes, Window{std::max(duration("warmup"), options.round_trips * round_trip()), 1}, loop);
+  // As many operations as lanes: some may begin only when the first has its answer (credits of rpc), and what they need
+  // when all are under way, such as a granted slot each, comes of their having been so.
+  run_operations(lanes, Window{std::max(duration("warmup"), options.round_trips * round_trip()), lanes.size()}, loop);
 
   // Nothing is on its way now: what either end does to take stock disturbs no sample.
   ControlMessage barrier;
