@@ -100,19 +100,23 @@ TEST(Local, TellsWhatItMeasuredWith) {
   EXPECT_EQ(outcome.record->parameters.count("op"), 1U);
 }
 
+// At most once in half a second, however long it takes beside whatever else this machine does.
 TEST(Local, SaysHowFarItIsNowAndThen) {
-  const auto outcome = run([](LocalSession& session) {
+  std::chrono::duration<double> taken{};
+  const auto outcome = run([&](LocalSession& session) {
+    const auto begun = observe::raw_time();
     session.open_window();
     for (int i = 0; i < 60; ++i) {
       session.progress(i / 50.0);
       std::this_thread::sleep_for(std::chrono::milliseconds{20});
     }
+    taken = observe::raw_time() - begun;
     session.close_window();
     return std::map<std::string, Metric>{};
   });
   const auto kinds = outcome.kinds();
   EXPECT_THAT(std::count(kinds.begin(), kinds.end(), BenchEventKind::progress),
-              testing::AllOf(testing::Ge(1), testing::Le(3)));
+              testing::AllOf(testing::Ge(1), testing::Le(taken.count() / 0.5)));
   for (const auto& event : outcome.events) {
     if (event.kind != BenchEventKind::progress) continue;
     ASSERT_TRUE(event.done);
