@@ -66,7 +66,7 @@ TEST(Admission, OthersReachOnlyWhatAsksForATokenOrIsOpen) {
 
 TEST(Admission, StrangersAreTurnedAwayCountedAndDisturbNoRun) {
   ServerThread server;
-  const auto hello = encode_frame(R"({"kind": "hello", "version": 1, "workload": "latency", "transport": "tcp"})");
+  const auto hello = encode_frame(R"({"kind": "hello", "version": 2, "workload": "latency", "transport": "tcp"})");
   for (const auto& words :
        {encode(Preamble{false, 0, 5}) + hello, encode(Preamble{false, 0, 5, token_of("another")}) + hello,
         encode(Preamble{true, 0, 5, token_of("another")}), std::string(100'000, 'x')}) {

@@ -47,8 +47,8 @@ TEST(ControlMessage, AnotherVersionIsNamedBeforeAnythingElse) {
 
 TEST(ControlMessage, NonsenseIsRefused) {
   for (const auto* text :
-       {"", "{", "[]", "17", R"({"kind": "hello"})", R"({"version": 1, "kind": "teleport"})",
-        R"({"version": 1, "kind": "hello", "port": 70000})", R"({"version": 1, "kind": "hello", "session": "x"})"})
+       {"", "{", "[]", "17", R"({"kind": "hello"})", R"({"version": 2, "kind": "teleport"})",
+        R"({"version": 2, "kind": "hello", "port": 70000})", R"({"version": 2, "kind": "hello", "session": "x"})"})
     EXPECT_FALSE(control_message_from_json(text)) << text;
 }
 

@@ -209,12 +209,12 @@ TEST(Hello, OfAnotherVersionOrWorkloadIsRefusedWithWords) {
     EXPECT_EQ(answer->kind, ControlKind::refused);
     return answer->message.value_or("");
   };
-  EXPECT_THAT(say(R"({"kind": "hello", "version": 2})"), HasSubstr("version 2"));
-  EXPECT_THAT(say(R"({"kind": "hello", "version": 1, "workload": "mining"})"), HasSubstr("mining"));
-  EXPECT_THAT(say(R"({"kind": "hello", "version": 1, "workload": "latency", "transport": "pigeon"})"),
+  EXPECT_THAT(say(R"({"kind": "hello", "version": 99})"), HasSubstr("version 99"));
+  EXPECT_THAT(say(R"({"kind": "hello", "version": 2, "workload": "mining"})"), HasSubstr("mining"));
+  EXPECT_THAT(say(R"({"kind": "hello", "version": 2, "workload": "latency", "transport": "pigeon"})"),
               HasSubstr("pigeon"));
   EXPECT_THAT(
-      say(R"({"kind": "hello", "version": 1, "workload": "latency", "transport": "tcp", "parameters": {"size": 0}})"),
+      say(R"({"kind": "hello", "version": 2, "workload": "latency", "transport": "tcp", "parameters": {"size": 0}})"),
       HasSubstr("size"));
   EXPECT_THAT(say("{"), HasSubstr("JSON"));
 }

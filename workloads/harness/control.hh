@@ -15,7 +15,7 @@
 
 namespace longhaul::workloads {
 
-inline constexpr int kControlVersion = 1;
+inline constexpr int kControlVersion = 2;  // 1: without `connected`
 
 enum class ControlKind {
   hello,         ///< client: workload, transport, parameters, session
