@@ -23,6 +23,18 @@ experiments:
     axes: {design: [read-write, push]}
     fixed: {procedure: write, size: 8KiB, delay: 50ms, duration: 200ms, min_samples: 2}
   - workload: rpc
+    series: [{transport: rdma, provider: rxe}, {transport: rdma, provider: siw}, {transport: tcp, rival: rxe}]
+    axes: {procedure: [read, write], completion: [event]}
+    fixed: {size: 8KiB, threads: 4, delay: 10ms, duration: 200ms}
+  - workload: rpc
+    series: [{transport: rdma, provider: rxe}]
+    axes: {strategy: [fast], completion: [event]}
+    fixed: {size: 8KiB, threads: 4, delay: 10ms, duration: 200ms}
+  - workload: nfs
+    series: [{transport: rdma, provider: rxe}]
+    axes: {completion: [event]}
+    fixed: {size: 8KiB, threads: 4, delay: 10ms, duration: 200ms}
+  - workload: rpc
     series: [{transport: rdma, provider: rxe}, {transport: rdma, provider: siw}]
     axes: {design: [read-write, read-read, push], ahead: [0, 7]}
     fixed: {procedure: read, size: 8KiB, delay: 40ms, duration: 300ms, min_samples: 4}
@@ -40,7 +52,7 @@ experiments:
     fixed: {strategy: each-time, size: 4KiB, delay: 5ms, min_samples: 10}
 repeat: {min: 1, max: 1}
 )";
-constexpr std::size_t kCells = 4 + 4 + 4 + 12 + 2 + 2 + 1;
+constexpr std::size_t kCells = 4 + 4 + 4 + 6 + 1 + 1 + 12 + 2 + 2 + 1;
 
 class Trips : public ::testing::Test {
  protected:
@@ -89,6 +101,26 @@ TEST_F(Trips, OfRpcByItsDesigns) {
     EXPECT_EQ(metric(*run, "trips"), trips) << name(*run);
     EXPECT_GE(metric(*run, "operation"), trips * kOneWay) << name(*run);
     EXPECT_LT(metric(*run, "operation"), 1.05 * trips * kOneWay) << name(*run);
+  }
+}
+
+// Ends that sleep until they are told miss nothing (what is missed is found 50 ms later), and leave the processor
+// alone.
+TEST_F(Trips, WhoSleepsIsWoken) {
+  constexpr std::int64_t kDelay = 10'000'000;
+  auto runs = of("rpc", kDelay);
+  for (const auto* run : of("nfs", kDelay)) runs.push_back(run);
+  ASSERT_EQ(runs.size(), 8U);
+  for (const auto* run : runs) {
+    const auto trips = writes(*run) && choice(*run, "transport", "") == "rdma" ? 4 : 2;
+    EXPECT_GE(metric(*run, "operation"), trips * kDelay) << name(*run);
+    EXPECT_LT(metric(*run, "operation"), 1.2 * trips * kDelay) << name(*run);
+    for (const auto& [node, record] : run->nodes) {
+      if (!record.cpu) continue;
+      EXPECT_LT(static_cast<double>(record.cpu->process_user + record.cpu->process_system),
+                0.25 * static_cast<double>(record.cpu->wall))
+          << name(*run) << " " << node;
+    }
   }
 }
 

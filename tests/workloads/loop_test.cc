@@ -1,8 +1,12 @@
 #include "workloads/harness/loop.hh"
 
 #include <gmock/gmock.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 
+#include <array>
 #include <thread>
+#include <utility>
 
 #include "observe/clock.hh"
 #include "tests/workloads/fake.hh"
@@ -195,6 +199,53 @@ TEST(Loop, ATickEndsAServer) {
     serve(counted.lanes, options);
     EXPECT_EQ(ticks, 3);
   }
+}
+
+// Several threads on one connection: whoever looks takes the results of all of them.
+struct Desk {
+  OwnFd event{::eventfd(0, EFD_NONBLOCK)};
+  std::array<bool, 3> asked{};
+  std::array<bool, 3> answered{};
+
+  void look() {
+    std::uint64_t count = 0;
+    if (::read(event.get(), &count, sizeof count) < 0) return;
+    for (std::size_t i = 0; i < asked.size(); ++i) answered[i] = answered[i] || std::exchange(asked[i], false);
+  }
+};
+
+class AtDesk final : public Lane, public Waitable {
+ public:
+  AtDesk(Desk& desk, std::size_t place) : desk_(desk), place_(place) {}
+  void start() override {
+    desk_.asked[place_] = true;
+    const std::uint64_t one = 1;
+    EXPECT_EQ(::write(desk_.event.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
+  }
+  bool advance() override {
+    desk_.look();
+    return std::exchange(desk_.answered[place_], false);
+  }
+  Waitable& waitable() override { return *this; }
+  bool arm() override { return !desk_.answered[place_]; }
+  int event_fd() const override { return desk_.event.get(); }
+  std::uint32_t wait_events() const override { return EPOLLIN; }
+
+ private:
+  Desk& desk_;
+  std::size_t place_;
+};
+
+TEST(Loop, LanesThatShareADescriptorDoNotSleepOnWhatOneOfThemTook) {
+  Desk desk;
+  Lanes lanes;
+  for (std::size_t i = 0; i < desk.asked.size(); ++i) lanes.push_back(std::make_unique<AtDesk>(desk, i));
+  LoopOptions options;
+  options.sleeping = true;
+  const auto samples = run_operations(lanes, Window{0ns, 400}, options).front();
+  EXPECT_GE(samples.histogram.count(), 400U);
+  // A lane that sleeps on a result that is there sleeps for 50 ms: no operation of a quarter of them takes so long.
+  EXPECT_LT(samples.histogram.quantile(0.75), (20 * kMillisecond).count());
 }
 
 TEST(Loop, ADescriptorWakesASleepingServerAtOnce) {

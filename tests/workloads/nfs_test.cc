@@ -108,6 +108,7 @@ TEST_F(DirectIoTest, AThreadCanSleepUntilOneIsDone) {
     EXPECT_FALSE(io.arm());
   }
   for (std::size_t i = 0; i < kThreads; ++i) finish(io, i);
+  EXPECT_TRUE(io.arm()) << "of all that is done its threads know";
 }
 
 TEST_F(DirectIoTest, LessThanAllOfItIsAnError) {

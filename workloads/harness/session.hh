@@ -45,6 +45,9 @@ class PairedSession : public RunSide {
 
   const Connections& connections() const { return connections_; }
 
+  /// By the parameter `completion`: this end sleeps until there is something, and does not spin.
+  bool sleeps() const { return word("completion") == "event"; }
+
   /// Does nothing for so long, but look for Ctrl-C and broken connections. Throws.
   void idle(Nanoseconds time) const;
 

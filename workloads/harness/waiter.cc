@@ -1,5 +1,6 @@
 #include "workloads/harness/waiter.hh"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "common/error.hh"
@@ -16,7 +17,11 @@ Waiter::Waiter(const Lanes& lanes, const std::vector<int>& wake_fds)
   for (const auto& lane : lanes) {
     auto& waitable = lane->waitable();
     const auto events = waitable.wait_events();
-    control(EPOLL_CTL_ADD, waitable.event_fd(), events, watched_.size());
+    // Lanes may share a descriptor, which epoll takes once.
+    const bool known = std::any_of(watched_.begin(), watched_.end(), [&](const Watched& other) {
+      return other.waitable->event_fd() == waitable.event_fd();
+    });
+    if (!known) control(EPOLL_CTL_ADD, waitable.event_fd(), events, watched_.size());
     watched_.push_back({&waitable, events});
   }
   for (const int fd : wake_fds)

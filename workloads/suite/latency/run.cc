@@ -74,7 +74,7 @@ bool reads(const PairedSession& session) {
 template <typename Side>
 peer::PeerRun peer_run(const Side& session) {
   auto run = peer::run_of(session, peer::Measure::latency);
-  run.sleeping = !session.streams() && session.word("completion") == "event";
+  run.sleeping = !session.streams() && session.sleeps();
   return run;
 }
 
@@ -82,7 +82,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   if (by_peer(session.spec(), session.parameters())) return {{"latency", peer::measure(session, peer_run(session))}};
   const auto made = make_lanes(session, pingpong::make_client_lane);
   ClientSession::Options options;
-  options.sleeping = session.word("completion") == "event";
+  options.sleeping = session.sleeps();
   options.inspecting = session.number("verify") != 0;
   options.divisor = reads(session) ? 1 : 2;
   const auto samples = session.measure(made.lanes, options);
@@ -103,7 +103,7 @@ std::map<std::string, Metric> server(ServerSession& session) {
     return {};
   }
   const auto made = make_lanes(session, pingpong::make_server_lane);
-  session.serve(made.lanes, session.word("completion") == "event");
+  session.serve(made.lanes, session.sleeps());
   for (const auto* end : made.ends) {
     end->verify_last();
     session.count("writes_placed_out_of_order", static_cast<double>(end->out_of_order()));

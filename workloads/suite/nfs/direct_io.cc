@@ -49,6 +49,7 @@ void DirectIo::start(std::size_t thread) {
   auto* request = &threads_[thread].request;
   check(static_cast<int>(::syscall(SYS_io_submit, context_, 1L, &request)), "start I/O on " + path_);
   threads_[thread].under_way = true;
+  threads_[thread].told = false;
 }
 
 void DirectIo::progress() {
@@ -64,8 +65,9 @@ void DirectIo::progress() {
 }
 
 bool DirectIo::done(std::size_t thread) {
-  const auto& one = threads_[thread];
+  auto& one = threads_[thread];
   if (one.under_way) return false;
+  one.told = true;
   if (one.result < 0) throw_errno("read or write " + path_, static_cast<int>(-one.result));
   if (one.result != static_cast<std::int64_t>(size_))
     throw std::runtime_error(fmt::format("{}: {} of {} bytes were read or written", path_, one.result, size_));
@@ -78,7 +80,7 @@ bool DirectIo::arm() {
   static_cast<void>(::read(ready_.get(), &count, sizeof count));
   progress();
   for (const auto& one : threads_)
-    if (!one.under_way) return false;
+    if (!one.under_way && !one.told) return false;
   return true;
 }
 

@@ -24,7 +24,8 @@ class DirectIo final : public Waitable {
   ~DirectIo() override;
 
   void start(std::size_t thread);
-  /// True once what was started is done. Throws when the kernel refuses it, or did less than all of it.
+  /// True once what was started is done, of which arm() does not speak again then. Throws when the kernel refuses it,
+  /// or did less than all of it.
   bool done(std::size_t thread);
   /// Takes from the kernel what is complete.
   void progress();
@@ -39,6 +40,7 @@ class DirectIo final : public Waitable {
   struct Thread {
     iocb request{};
     bool under_way = false;
+    bool told = false;  // done() spoke of its end
     std::int64_t result = 0;
   };
   std::string path_;

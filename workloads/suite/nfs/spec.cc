@@ -41,6 +41,9 @@ std::vector<ParameterSpec> parameters() {
   size.help = "bytes that a thread reads or writes at a time";
   size.min = 4096;
   size.max = kMost;
+  auto completion = completion_parameter();
+  completion.help =
+      "poll: the client asks the kernel again and again (io_getevents); event: it sleeps until told (epoll)";
   return with_harness({std::move(size),
                        {.name = "procedure",
                         .kind = Kind::choice,
@@ -57,7 +60,8 @@ std::vector<ParameterSpec> parameters() {
                         .min = 4096,
                         .max = kMost,
                         .choices = {}},
-                       count("slots", 128, 128, "calls that the client may have under way")});
+                       count("slots", 128, 128, "calls that the client may have under way"),
+                       std::move(completion)});
 }
 
 std::vector<MetricSpec> metrics() {

@@ -99,6 +99,9 @@ Attempt<ConnectionPlan> rpc_plan(const WorkloadSpec& spec, const Parameters& par
   if (options.threshold < kLeastInline)
     return wrong_input("--inline {}: a message has at least {}; 0: as the path turns out", options.threshold,
                        spelt_size(kLeastInline));
+  // A model's disks wake nobody.
+  if (disks_of(spec, parameters) && text(parameters, spec.parameters, "completion") == "event")
+    return unsupported("store modelled: disks are on time at a server that spins: leave --completion out");
   auto plan = plan_of(options, role, offers(transport, Capability::stream));
   if (!plan) return plan;
   adapt(*plan, spec, parameters, transport);
@@ -161,34 +164,51 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   return idle;
 }
 
-// One thread of a client's. Counts the payload of operations that are done.
-class CallLane final : public Lane {
+// One thread of a client's. Counts the payload of operations that are done. All threads of a client share its
+// connection: what one takes from it may be the result of another, which must not sleep then.
+class CallLane final : public Lane, public Waitable {
  public:
   CallLane(Client& client, std::size_t thread, stream::Meter& meter)
       : client_(client), thread_(thread), meter_(meter) {}
   void start() override {
-    counted_ = false;
+    state_ = State::calling;
     client_.start(thread_);
   }
   bool advance() override {
     client_.progress();
-    if (counted_) return idle();  // the window is over, and something may come that was asked for ahead
-    if (!client_.done(thread_)) return false;
+    if (!has_news()) return false;
+    if (state_ == State::counted) {
+      state_ = State::idle;
+      return true;
+    }
     meter_.count(client_.size(thread_), observe::raw_time());
-    return counted_ = true;
+    state_ = idle() ? State::idle : State::counted;
+    return true;
   }
   bool idle() const override { return client_.idle(thread_); }
   void reset() override {
     meter_.reset();
     if (thread_ == 0) client_.reset();  // all lanes are reset before the first call of the window
   }
-  Waitable& waitable() override { return client_.waitable(); }
+  Waitable& waitable() override { return *this; }
+  bool arm() override { return client_.waitable().arm() && !has_news(); }
+  int event_fd() const override { return client_.waitable().event_fd(); }
+  std::uint32_t wait_events() const override { return client_.waitable().wait_events(); }
 
  private:
+  enum class State {
+    calling,
+    counted,  // the window is over, and something may come that was asked for ahead
+    idle
+  };
+  bool has_news() const {
+    return (state_ == State::calling && client_.done(thread_)) || (state_ == State::counted && idle());
+  }
+
   Client& client_;
   std::size_t thread_;
   stream::Meter& meter_;
-  bool counted_ = false;
+  State state_ = State::idle;
 };
 
 std::unique_ptr<Client> make_client(const PairedSession& session, Connection& connection, const Options& options) {
@@ -243,7 +263,8 @@ std::map<std::string, Metric> client(ClientSession& session) {
     for (std::size_t thread = 0; thread < options.threads; ++thread)
       lanes.push_back(std::make_unique<CallLane>(*clients.back(), thread, meters[lanes.size()]));
   }
-  const auto samples = session.measure(lanes, {.of_each_lane = stream::kRounds * options.kept()});
+  const auto samples =
+      session.measure(lanes, {.sleeping = session.sleeps(), .of_each_lane = stream::kRounds * options.kept()});
   for (const auto& one : clients) one->verify_last();
   const auto count = samples.front().histogram.count();
   auto metrics = metrics_of(clients, options, count);
@@ -286,7 +307,7 @@ std::map<std::string, Metric> server(ServerSession& session) {
   if (session.streams()) {
     for (const auto& connection : session.connections())
       lanes.push_back(std::make_unique<StreamServer>(*connection, options, store));
-    session.serve(lanes, false);
+    session.serve(lanes, session.sleeps());
     return disk_metrics(store);
   }
   ServerThreads threads{.all = options.server_threads};
@@ -296,7 +317,7 @@ std::map<std::string, Metric> server(ServerSession& session) {
     servers.push_back(lane.get());
     lanes.push_back(std::move(lane));
   }
-  session.serve(lanes, false);
+  session.serve(lanes, session.sleeps());
   ServerCounters all;
   for (const auto* one : servers) all += one->counters();
   const auto pinned = options.clients * pinned_by(options);

@@ -23,8 +23,11 @@ constexpr std::int64_t kWriteOverhead = 128;
 constexpr std::int64_t kReplyOverhead = 156;
 
 std::vector<Capability> needs(const Parameters& parameters) {
-  if (streams(parameters)) return {Capability::stream};
-  return {Capability::send_receive, Capability::write, Capability::read, Capability::registration};
+  std::vector<Capability> wanted{Capability::stream};
+  if (!streams(parameters))
+    wanted = {Capability::send_receive, Capability::write, Capability::read, Capability::registration};
+  if (choice_of(parameters, "completion", "poll") == "event") wanted.push_back(Capability::event_completion);
+  return wanted;
 }
 
 // One-way trips until the client has its result (docs/rpc.md).
@@ -189,6 +192,7 @@ std::vector<ParameterSpec> parameters() {
   of_disks("seek", Kind::duration, "modelled: what a disk needs before it reads what does not lie behind the last",
            kSeek, 0, 1'000'000'000);
   of_disks("disk_rate", Kind::rate, "modelled: of one disk", kDiskRate, 1'000'000, 1'000'000'000'000);
+  all.push_back(completion_parameter());
   for (auto& parameter : strategy_parameters()) {
     if (parameter.name == "strategy") {
       parameter.choices.emplace_back(kFast);

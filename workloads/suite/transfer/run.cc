@@ -113,10 +113,6 @@ void add_computation(std::map<std::string, Metric>& metrics, const End& end) {
     metrics["computation"] = to_metric({.histogram = end.rdma->computations(), .raw = {}});
 }
 
-bool sleeping(const PairedSession& session) {
-  return session.word("completion") == "event";
-}
-
 // Forgets what was logged when the window opens.
 class LoggedLane final : public Lane {
  public:
@@ -144,7 +140,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   end.log_to(log);
   Lanes lanes;
   lanes.push_back(std::make_unique<LoggedLane>(*end.lanes.front(), log));
-  session.measure(lanes, {.sleeping = sleeping(session)});
+  session.measure(lanes, {.sleeping = session.sleeps()});
   end.verify_last();
   metrics.merge(log.metrics());
   add_computation(metrics, end);
@@ -164,7 +160,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
 std::map<std::string, Metric> server(ServerSession& session) {
   session.tell_clock();
   const auto end = make(session, Role::server);
-  session.serve(end.lanes, sleeping(session));
+  session.serve(end.lanes, session.sleeps());
   end.verify_last();
   std::map<std::string, Metric> metrics;
   add_computation(metrics, end);

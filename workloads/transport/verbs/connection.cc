@@ -258,7 +258,7 @@ void VerbsConnection::post_receive(std::size_t offset, std::size_t length) {
     throw_errno("post a receive to " + device_.name, std::abs(error));
 }
 
-void VerbsConnection::harvest() {
+bool VerbsConnection::harvest() {
   std::array<ibv_wc, 16> found;
   const int count = ::ibv_poll_cq(queue_.get(), static_cast<int>(found.size()), found.data());
   if (count < 0) throw_errno("poll the completion queue of " + device_.name, EIO);
@@ -275,6 +275,7 @@ void VerbsConnection::harvest() {
       ready_.push_back(
           {one.opcode == IBV_WC_RDMA_READ ? Completion::Kind::fetched : Completion::Kind::sent, one.byte_len});
   }
+  return count > 0;
 }
 
 void VerbsConnection::throw_completion(const ibv_wc& completion) const {
@@ -318,9 +319,9 @@ bool VerbsConnection::arm() {
       throw_errno("ask for a completion event of " + device_.name, error);
     armed_ = true;
   }
-  // A completion from before the request makes no event.
-  if (ready_.empty()) harvest();
-  return ready_.empty();
+  // A completion from before the request makes no event. Also one that nobody asked for is news: a window may be
+  // closed.
+  return ready_.empty() && !harvest();
 }
 
 std::uint32_t VerbsConnection::wait_events() const {

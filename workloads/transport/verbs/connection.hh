@@ -64,7 +64,8 @@ class VerbsConnection final : public Connection, private LocalRequests {
   void number(ibv_send_wr& work, bool signaled, bool asked);
   void append(bool more);
   void submit();
-  void harvest();
+  /// False: the completion queue was empty.
+  bool harvest();
   [[noreturn]] void throw_completion(const ibv_wc& completion) const;
 
   RdmaDevice device_;
