@@ -406,6 +406,16 @@ Result<Campaign> ready(const std::string& name) {
       {.common = common_axes(), .impairment = degen::impairment_axes(), .workloads = workloads::catalog()});
 }
 
+// One name would set both: the link's rate, and the pace of those who send.
+TEST(RealCatalog, NoWorkloadHasAParameterOfThePathsName) {
+  auto paths = common_axes();
+  const auto& impairment = degen::impairment_axes();
+  paths.insert(paths.end(), impairment.begin(), impairment.end());
+  for (const auto& workload : some(workloads::catalog()))
+    for (const auto& parameter : some(workload.parameters))
+      EXPECT_EQ(find_parameter(paths, parameter.name), nullptr) << workload.name << ": " << parameter.name;
+}
+
 TEST(ReadyCampaigns, AllAreUnderstoodAndCanBeDone) {
   int seen = 0;
   for (const auto& entry : std::filesystem::directory_iterator{std::string{LONGHAUL_SOURCE_DIR} + "/campaigns"}) {

@@ -19,7 +19,7 @@ constexpr std::uint64_t kFewestSteps = 4;  // of the application, with and witho
 stream::Options options_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
   const auto number = [&](const char* name) { return integer(parameters, spec.parameters, name); };
   const auto bits = 8.0 * static_cast<double>(number("size")) * static_cast<double>(number("clients"));
-  const auto rate = static_cast<double>(number("rate"));
+  const auto rate = static_cast<double>(number("send_rate"));
   return {.op = offers(transport, Capability::stream) ? "stream" : "write",
           .size = static_cast<std::size_t>(number("size")),
           .depth = static_cast<std::size_t>(number("depth")),

@@ -37,7 +37,7 @@ WorkloadSpec spec() {
             .min = 1,
             .max = 64,
             .choices = {}},
-           {.name = "rate",
+           {.name = "send_rate",  // `rate` is the link's
             .kind = Kind::rate,
             .help = "payload of all clients together, each message sent when the one before it is through; 0: without "
                     "pause",
