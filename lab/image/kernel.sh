@@ -137,18 +137,20 @@ find_source() { # source: a folder with the kernel's own siw and veth, as far as
     tar -xJf "$archive" -C "$work" "linux-source-$series/$siw" "linux-source-$series/$veth"
 }
 
-# Debian's kernel lacks it. It is the kernel's own but for a fault of siw_accept(): what a client sends while the server
-# has answered it but has not taken its socket over yet is looked at when more comes, which is never where the client
-# waits for its answer. So it is looked at when the socket has been taken over.
+# Debian's kernel lacks it. It is the kernel's own but for a fault, which mend-siw mends, and for who sends what a process
+# does not send itself (answers to reads, all of a kernel's user): siw has a thread on each processor and takes the one
+# with the fewest connections, whosever they are. In a compact lab that is another node's processor, or the router's. So
+# a connection stays with the processor that makes it.
 build_siw() {
     say "building siw for $release"
     [ -d "$source/$siw" ] ||
         die "kernel $release has no module siw, and $source no source of it: build it with CONFIG_RDMA_SIW=m"
     cp -r "$source/$siw" "$work/siw"
-    look='lock_sock(cep->sock->sk); siw_qp_llp_data_ready(cep->sock->sk); release_sock(cep->sock->sk);'
-    sed -i "/^int siw_accept(/,/^}/ s/^\(\t*\)siw_qp_socket_assoc(cep, qp);\$/&\n\1$look/" "$work/siw/siw_cm.c"
-    grep -q "^	*$look\$" "$work/siw/siw_cm.c" ||
-        say "kernel $release keeps its siw_accept(), which is not the one whose fault is known: a first message over siw may be overlooked"
+    sh "$here/mend-siw" "$work/siw"
+    stay='if (siw_tx_thread[raw_smp_processor_id()]) { tx_cpu = raw_smp_processor_id(); goto out; }'
+    sed -i "/^int siw_get_tx_cpu(/,/^}/ s/^	if (node < 0)\$/	$stay\n&/" "$work/siw/siw_main.c"
+    grep -qF "$stay" "$work/siw/siw_main.c" ||
+        say "kernel $release keeps its siw_get_tx_cpu(), which is not the one that we know: connections over siw may send from other nodes' processors"
     make_module "$work/siw" CONFIG_RDMA_SIW=m
     install -D -m 0644 "$work/siw/siw.ko" "$work/kernel/modules/kernel/$siw/siw.ko"
 }
@@ -207,6 +209,6 @@ case $wanted_kernel in
         get=get_debian
         ;;
 esac
-# By another version of this file it has other modules.
-kernel=$cache/kernel-$release-$kernel_version-$(sha256sum "$here/kernel.sh" | cut -c1-8)
+# By another version of these files it has other modules.
+kernel=$cache/kernel-$release-$kernel_version-$(cat "$here/kernel.sh" "$here/mend-siw" | sha256sum | cut -c1-8)
 [ -d "$kernel" ] || build_kernel

@@ -359,7 +359,9 @@ std::vector<Service> services(const GuestView& view) {
   std::vector<Service> out;
   if (!ends_of(residents(view)).empty()) {
     out.push_back({"tracing", tracing_script()});
-    out.push_back({"nfs", nfs_script()});
+    std::optional<NfsProcessors> processors;
+    if (compact(view)) processors = {.client = mask_of(kClients), .server = mask_of(kServer)};
+    out.push_back({"nfs", nfs_script(processors)});
   }
   for (const PlannedNode* node : residents(view)) {
     if (node->role == Role::router && has(view, "degen"))

@@ -82,10 +82,21 @@ done <>$f
 // port is given to the client, so that it does not ask rpcbind, which only the server's own daemons need. mountd
 // reads the exports when a client mounts, and handles may be wanted before any does: then this does. The kernel's table
 // of exports holds the folder until it is flushed (exportfs -f).
-std::string nfs_script() {
+//
+// nfsd's threads run anywhere, and so does what the client's kernel does for it (unbound workqueues: rpciod, xprtiod).
+// Siw sends for them from where they make their connections.
+std::string nfs_script(const std::optional<NfsProcessors>& processors) {
+  std::string server_stays = ":";
+  std::string client_stays = ":";
+  if (processors) {
+    server_stays = fmt::format("for x in $(pidof nfsd); do taskset -p {:x} $x || return; done", processors->server);
+    client_stays = fmt::format("echo {:x} >/sys/devices/virtual/workqueue/cpumask", processors->client);
+  }
   return open_pipe(kNfsPipe) + fmt::format(R"(e={0}
 server=
 umask 022
+server_stays() {{ {1}; }}
+client_stays() {{ {2}; }}
 ready() {{
 [ -e /proc/fs/nfsd/threads ] && return
 for x in rpcbind rpc.mountd rpc.nfsd exportfs mount.nfs; do
@@ -102,10 +113,10 @@ serve() {{
 [ -z "$server" ] || {{ echo "the NFS server of this machine is taken: by $server"; return 1; }}
 ready && mount -t tmpfs -o size=64m,mode=0777 nfs $e || return
 server=$1
-echo 1048576 >/proc/fs/nfsd/max_block_size && rpc.nfsd -N 4 -U -r $2
+echo 1048576 >/proc/fs/nfsd/max_block_size && rpc.nfsd -N 4 -U -r $2 && server_stays
 }}
 join() {{
-ready && mkdir -p $f-$1.mnt || return
+ready && mkdir -p $f-$1.mnt && client_stays || return
 for x in /proc/sys/sunrpc/$3_slot_table_entries /proc/sys/sunrpc/$3_max_slot_table_entries; do
 [ ! -e $x ] || echo $6 >$x || return
 done
@@ -152,7 +163,7 @@ $c $n $x >$f-$n.log 2>&1 && r=ok
 mv $f-$n.new $f-$n.$w
 done <>$f
 )",
-                                           kNfsExport);
+                                           kNfsExport, server_stays, client_stays);
 }
 
 }  // namespace longhaul::lab

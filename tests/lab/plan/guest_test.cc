@@ -55,10 +55,10 @@ TEST(Guest, EndsHaveHelpersTheRouterHasNone) {
     const LabPlan plan = plan_of(topology);
     return file_of(plan.machine_of(*plan.find(node)), fmt::format("/etc/longhaul/service/keep-{}", service));
   };
-  for (const auto topology : {Topology::compact, Topology::full}) {
+  for (const auto topology : {Topology::compact, Topology::full})
     EXPECT_EQ(script(topology, "server", "tracing"), tracing_script());
-    EXPECT_EQ(script(topology, "server", "nfs"), nfs_script());
-  }
+  EXPECT_EQ(script(Topology::compact, "server", "nfs"), nfs_script(NfsProcessors{.client = 1, .server = 2}));
+  EXPECT_EQ(script(Topology::full, "server", "nfs"), nfs_script({}));
   for (const char* service : {"tracing", "nfs"})
     EXPECT_THAT(script(Topology::full, "router", service), HasSubstr("(no "));
 }

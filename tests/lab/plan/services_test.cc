@@ -120,11 +120,13 @@ class Nfs : public Service {
     std::ofstream(path) << "#!/bin/sh\necho \"" << name << " $*\" >>" << (root_ / "calls").string() << "\n" << more;
     fs::permissions(path, fs::perms::owner_all);
   }
+  std::optional<NfsProcessors> processors_;
   void feed(const std::string& lines) {
-    run(nfs_script(),
+    run(nfs_script(processors_),
         {{"/proc/fs/nfsd", "nfsd"},
          {"/proc/sys/sunrpc", "sunrpc"},
          {"/proc/mounts", "mounts"},
+         {"/sys/devices/virtual/workqueue", "workqueue"},
          {"/var/lib/nfs", "var"},
          {"/etc/exports", "exports"},
          {"/run/longhaul/export", "run/export"},
@@ -144,6 +146,21 @@ TEST_F(Nfs, ServesAndEnds) {
   feed("serve one " + me_ + " 4\nend one\n");
   EXPECT_THAT(text("calls"), HasSubstr("rpc.nfsd 0\nexportfs -f\numount "));
   EXPECT_FALSE(exists("run/nfs-one.serve"));
+}
+
+TEST_F(Nfs, StaysOnTheProcessorsOfItsNodes) {
+  program("pidof", "echo 17 19\n");
+  program("taskset", "");
+  fs::create_directories(root_ / "workqueue");
+  feed("serve one " + me_ + " 4\nmount two " + me_ + " 10.20.0.1 rdma 20049 131072 16\n");
+  EXPECT_THAT(text("calls"), Not(HasSubstr("taskset"))) << "nodes of their own machine may use all of it";
+  EXPECT_FALSE(exists("workqueue/cpumask"));
+  fs::remove(root_ / "calls");
+  processors_ = {.client = 1, .server = 2};
+  feed("serve one " + me_ + " 4\nmount two " + me_ + " 10.20.0.1 rdma 20049 131072 16\n");
+  EXPECT_THAT(text("calls"), HasSubstr("rpc.nfsd -N 4 -U -r 4\npidof nfsd\ntaskset -p 2 17\ntaskset -p 2 19\n"));
+  EXPECT_EQ(text("workqueue/cpumask"), "1\n");
+  EXPECT_EQ(text("run/nfs-one.serve"), "ok\n");
 }
 
 TEST_F(Nfs, DaemonsBeginOnce) {
