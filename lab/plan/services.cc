@@ -83,14 +83,17 @@ done <>$f
 // reads the exports when a client mounts, and handles may be wanted before any does: then this does. The kernel's table
 // of exports holds the folder until it is flushed (exportfs -f).
 //
-// nfsd's threads run anywhere, and so does what the client's kernel does for it (unbound workqueues: rpciod, xprtiod).
-// Siw sends for them from where they make their connections.
+// nfsd's threads run anywhere, and so does what the client's kernel does for it (unbound workqueues: rpciod, xprtiod;
+// the connection itself is made where the mount is, by system_long_wq). Siw sends for them from where they make their
+// connections.
 std::string nfs_script(const std::optional<NfsProcessors>& processors) {
   std::string server_stays = ":";
   std::string client_stays = ":";
+  std::string as_client;
   if (processors) {
     server_stays = fmt::format("for x in $(pidof nfsd); do taskset -p {:x} $x || return; done", processors->server);
     client_stays = fmt::format("echo {:x} >/sys/devices/virtual/workqueue/cpumask", processors->client);
+    as_client = fmt::format("taskset {:x} ", processors->client);
   }
   return open_pipe(kNfsPipe) + fmt::format(R"(e={0}
 server=
@@ -123,7 +126,7 @@ done
 attach $f-$1.mnt $2 $3 $4 $5
 }}
 attach() {{
-mount.nfs $2:$e $1 -o vers=3,nolock,proto=$3,port=$4,mountproto=tcp,mountport=20048,rsize=$5,wsize=$5,retry=0
+{3}mount.nfs $2:$e $1 -o vers=3,nolock,proto=$3,port=$4,mountproto=tcp,mountport=20048,rsize=$5,wsize=$5,retry=0
 }}
 handles() {{
 mkdir -p $f-$1.mnt && attach $f-$1.mnt 127.0.0.1 tcp 2049 65536 && umount $f-$1.mnt || return
@@ -163,7 +166,7 @@ $c $n $x >$f-$n.log 2>&1 && r=ok
 mv $f-$n.new $f-$n.$w
 done <>$f
 )",
-                                           kNfsExport, server_stays, client_stays);
+                                           kNfsExport, server_stays, client_stays, as_client);
 }
 
 }  // namespace longhaul::lab
