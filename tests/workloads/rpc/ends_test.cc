@@ -530,9 +530,10 @@ TEST(RpcFaultTest, AServersWrongAnswersNameTheCall) {
 TEST(RpcSocketsTest, EveryProcedureIsMeasured) {
   ServerThread server;
   for (const auto* procedure : {"null", "read", "write", "readdir", "readlink"}) {
-    for (const std::int64_t threads : {1, 4}) {
+    for (const auto& [threads, completion] : {std::pair{1, "poll"}, {4, "poll"}, {4, "event"}}) {
       Events events;
-      const auto parameters = quick({{"procedure", procedure}, {"threads", threads}, {"size", 3000}});
+      const auto parameters =
+          quick({{"procedure", procedure}, {"threads", threads}, {"completion", completion}, {"size", 3000}});
       const auto result =
           run_client(towards(server.port(), parameters), *find_workload("rpc"), *find_runner("rpc"), events, -1);
       ASSERT_TRUE(result) << procedure << ": " << result.error().message;
@@ -572,6 +573,10 @@ TEST(RpcSocketsTest, AStoreOnDisksHoldsBackItsReplies) {
   EXPECT_LT(waited, 1e6);
   EXPECT_GT(result->client.metrics.at("operation").value, 0);
   EXPECT_EQ(result->server.metrics.at("cached").value, 0);
+  const auto asleep = run_client(towards(server.port(), quick({{"store", "modelled"}, {"completion", "event"}})),
+                                 *find_workload("rpc"), *find_runner("rpc"), events, -1);
+  ASSERT_FALSE(asleep);
+  EXPECT_THAT(asleep.error().message, HasSubstr("leave --completion out"));
 }
 
 TEST(RpcSocketsTest, APathThatIsTooLongIsRefused) {
