@@ -35,6 +35,14 @@ experiments:
     axes: {completion: [event]}
     fixed: {size: 8KiB, threads: 4, delay: 10ms, duration: 200ms}
   - workload: rpc
+    series: [{transport: rdma, provider: siw}]
+    axes: {procedure: [read, write], completion: [event]}
+    fixed: {size: 128KiB, threads: 4, delay: 5ms, duration: 200ms}
+  - workload: nfs
+    series: [{transport: rdma, provider: siw}]
+    axes: {procedure: [read, write], completion: [event]}
+    fixed: {size: 128KiB, threads: 4, delay: 5ms, duration: 200ms}
+  - workload: rpc
     series: [{transport: rdma, provider: rxe}, {transport: rdma, provider: siw}]
     axes: {design: [read-write, read-read, push], ahead: [0, 7]}
     fixed: {procedure: read, size: 8KiB, delay: 40ms, duration: 300ms, min_samples: 4}
@@ -52,7 +60,7 @@ experiments:
     fixed: {strategy: each-time, size: 4KiB, delay: 5ms, min_samples: 10}
 repeat: {min: 1, max: 1}
 )";
-constexpr std::size_t kCells = 4 + 4 + 4 + 6 + 1 + 1 + 12 + 2 + 2 + 1;
+constexpr std::size_t kCells = 4 + 4 + 4 + 6 + 1 + 1 + 2 + 2 + 12 + 2 + 2 + 1;
 
 class Trips : public ::testing::Test {
  protected:
@@ -121,6 +129,23 @@ TEST_F(Trips, WhoSleepsIsWoken) {
                 0.25 * static_cast<double>(record.cpu->wall))
           << name(*run) << " " << node;
     }
+  }
+}
+
+// What siw sends for an end, answers to RDMA reads or all that the kernel sends, is work of that end's own processor:
+// the client sends what a WRITE brings, the server what a READ gives.
+TEST_F(Trips, SiwSendsFromItsNodesProcessor) {
+  auto runs = of("rpc", 5'000'000);
+  for (const auto* run : of("nfs", 5'000'000)) runs.push_back(run);
+  ASSERT_EQ(runs.size(), 4U);
+  for (const auto* run : runs) {
+    const auto system = [&](const char* node) {
+      const auto& cpu = run->nodes.at(node).cpu;
+      return cpu ? static_cast<double>(cpu->node_system) / static_cast<double>(cpu->wall) : -1;
+    };
+    const auto sender = system(writes(*run) ? "client" : "server");
+    EXPECT_GT(sender, 0.15) << name(*run);
+    EXPECT_LT(system(writes(*run) ? "server" : "client"), 0.5 * sender) << name(*run);
   }
 }
 
