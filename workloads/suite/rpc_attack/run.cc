@@ -19,9 +19,10 @@
 namespace longhaul::workloads::rpc_attack {
 namespace {
 
-constexpr std::size_t kLoot = 64;         // bytes that a guess asks for
-constexpr std::int64_t kRoundTrips = 20;  // that a hostile client waits for a reply
-constexpr std::chrono::milliseconds kLeast{200};
+constexpr std::size_t kLoot = 64;  // bytes that a guess asks for
+constexpr std::int64_t kRoundTrips =
+    20;  // that a hostile client waits for a reply, or as many times the slowest so far
+constexpr std::chrono::milliseconds kLeast{400};
 constexpr std::uint32_t kLastByte = 0xff;
 constexpr std::uint32_t kSeed = 2007;
 
@@ -167,7 +168,12 @@ bool answers(rpc::RdmaClient& client, std::size_t threads, Nanoseconds patience)
 // Calls of a client that misbehaves, until no reply comes any more. What stays taken is for the server to count.
 Outcome call_on(rpc::RdmaClient& client, std::size_t tries, Nanoseconds patience) {
   Outcome outcome;
-  while (outcome.tries < tries && answers(client, 1, patience)) ++outcome.tries;
+  for (; outcome.tries < tries; ++outcome.tries) {
+    const auto begun = observe::raw_time();
+    if (!answers(client, 1, patience)) break;
+    // Beside other work on the machine replies take longer, and the next one may be slower still.
+    patience = std::max<Nanoseconds>(patience, kRoundTrips * (observe::raw_time() - begun));
+  }
   return outcome;
 }
 
