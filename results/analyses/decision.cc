@@ -28,7 +28,8 @@ const std::vector<Question>& questions() {
        .metric = "operation",
        .task = {"procedure", "threads"},
        .way = {"design", "strategy"},
-       .otherwise = {"server_buffers", "inline", "segment", "ord", "serving", "server_threads", "credits", "server"},
+       .otherwise = {"server_buffers", "inline", "segment", "ord", "serving", "server_threads", "credits", "server",
+                     "completion"},
        .left_out = {}},
   };
   return all;

@@ -29,6 +29,7 @@ TEST_F(Decisions, OfCallsNameTheDesignsBesideSockets) {
   call({}, 20 * kMs);
   call({{"design", std::string{"push"}}}, 10.5 * kMs);
   call({{"design", std::string{"push"}}, {"server_buffers", std::string{"each-time"}}}, 10.51 * kMs);
+  call({{"completion", std::string{"event"}}}, 20.1 * kMs);
   call({}, 10.4 * kMs, "tcp");
   ASSERT_THAT(all(), SizeIs(1));
   const auto one = all().front();
@@ -39,7 +40,8 @@ TEST_F(Decisions, OfCallsNameTheDesignsBesideSockets) {
   EXPECT_EQ(one.delay, 5'000'000);
   EXPECT_THAT(one.choices, ElementsAre(Field(&Choice::name, "sockets"), Field(&Choice::name, "push, preregistered"),
                                        Field(&Choice::name, "push, preregistered, server_buffers each-time"),
-                                       Field(&Choice::name, "read-write, preregistered")));
+                                       Field(&Choice::name, "read-write, preregistered"),
+                                       Field(&Choice::name, "read-write, preregistered, completion event")));
   EXPECT_TRUE(one.choices[1].as_good);
   EXPECT_FALSE(one.choices[3].as_good);
 }
