@@ -61,7 +61,7 @@ endif()
 
 # The lab's image is built where it is used, from these files in their places.
 install(DIRECTORY lab/image DESTINATION ${share}/lab USE_SOURCE_PERMISSIONS COMPONENT controller PATTERN mend-siw EXCLUDE)
-install(FILES ansible/roles/rdma/files/mend-siw DESTINATION ${share}/lab/image COMPONENT controller)  # a link in the tree
+install(PROGRAMS ansible/roles/rdma/files/mend-siw DESTINATION ${share}/lab/image COMPONENT controller)  # a link in the tree
 # So is its QEMU. The driver inside a sealed lab lies beside the other programs that go into images.
 install(DIRECTORY lab/qemu DESTINATION ${share}/lab USE_SOURCE_PERMISSIONS COMPONENT controller PATTERN tests EXCLUDE)
 # scripts/package --qemu puts one there, which lab/qemu/build takes if it is of the same source.
