@@ -64,9 +64,22 @@ TEST(Window, WaitsForMoreSamplesButNotForEver) {
   Window window{1us, 3, {.samples = 10, .patience = 4us}};
   window.open(observe::from_ns(5000));
   EXPECT_FALSE(window.over(observe::from_ns(7000), 9));
+  EXPECT_FALSE(window.fulfilled(9));
   EXPECT_TRUE(window.over(observe::from_ns(7000), 10));
   EXPECT_TRUE(window.over(observe::from_ns(9000), 9));
   EXPECT_FALSE(window.over(observe::from_ns(9000), 2)) << "those that have to be";
+}
+
+TEST(Window, WaitsForWhatOthersCount) {
+  bool enough = false;
+  Window window{1us, 3, {.patience = 4us, .enough = [&] { return enough; }}};
+  window.open(observe::from_ns(5000));
+  EXPECT_FALSE(window.over(observe::from_ns(7000), 9));
+  EXPECT_TRUE(window.over(observe::from_ns(9000), 9)) << "not for ever";
+  EXPECT_FALSE(window.fulfilled(9));
+  enough = true;
+  EXPECT_TRUE(window.over(observe::from_ns(7000), 9));
+  EXPECT_TRUE(window.fulfilled(9));
 }
 
 TEST(Pace, ReadsTheClockSeldomAndIsDueOncePerInterval) {

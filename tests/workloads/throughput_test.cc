@@ -70,6 +70,15 @@ TEST(Meter, ARoundThatComesInABurstIsNoRate) {
   EXPECT_DOUBLE_EQ(few.rate(), 1000 * 8e9 / 1'000'000);
 }
 
+// All 64 that are under way end when the poster, which was busy with posting, looks again.
+TEST(Meter, IsTheEndsOwnWhenItsWindowOpens) {
+  Meter meter;
+  meter.reset(64);
+  for (int burst = 1; burst <= 4; ++burst)
+    for (int i = 0; i < 64; ++i) meter.count(1000, observe::from_ns(burst * 80'000'000));
+  EXPECT_DOUBLE_EQ(meter.rate(), 64 * 1000 * 8e9 / 80'000'000);
+}
+
 struct Table {
   explicit Table(const Options& options)
       : plan(*plan_of(options, Role::client, 1)), client(plan.memory), server(plan.memory) {

@@ -163,12 +163,13 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   loop.raw_limit = kRawSamples;
   window_end_ = observe::raw_time() + duration("duration");
   const auto fewest = options.fewest.value_or(static_cast<std::uint64_t>(number("min_samples")));
-  const auto wished = options.of_each_lane * lanes.size();
-  auto samples = run_operations(lanes, Window{duration("duration"), fewest, {wished, kLongestWait}}, loop);
-  if (const auto count = samples.front().histogram.count(); count < wished)
-    limit(fmt::format("{} threads made {} operations in {}: of less than {} of each their rate is a guess",
-                      lanes.size(), count, format_quantity(Kind::duration, kLongestWait.count()),
-                      options.of_each_lane));
+  const Window window{
+      duration("duration"), fewest, {options.of_each_lane * lanes.size(), kLongestWait, options.enough}};
+  auto samples = run_operations(lanes, window, loop);
+  if (const auto count = samples.front().histogram.count(); !window.fulfilled(count))
+    limit(fmt::format("{} operations in {}: too few for what {} may have under way, their rate is a guess", count,
+                      format_quantity(Kind::duration, kLongestWait.count()),
+                      lanes.size() == 1 ? "a connection" : fmt::format("{} threads or connections", lanes.size())));
   close_window();
   return samples;
 }

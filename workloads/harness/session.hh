@@ -113,6 +113,8 @@ class ClientSession : public PairedSession {
     /// Operations that each lane should have in the window, on average: waited for beyond its duration, but not for
     /// long. With fewer the run is limited.
     std::uint64_t of_each_lane = 0;
+    /// Likewise, by what the workload itself counts.
+    std::function<bool()> enough = {};
   };
   /// Until the server has all connections: before that Linux's siw (6.1, siw_accept()) overlooks what comes over them.
   void await_connected() const;

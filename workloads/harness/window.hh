@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "model/units.hh"
 #include "observe/clock.hh"
@@ -11,23 +13,27 @@ namespace longhaul::workloads {
 /// Pure: the loop asks it after each operation.
 class Window {
  public:
-  /// Samples that are waited for, too, but no longer than this.
+  /// What is waited for, too, but no longer than this.
   struct Wish {
     std::uint64_t samples = 0;
     Nanoseconds patience{};
+    std::function<bool()> enough = {};  ///< by a measure that is not the loop's; empty: none
   };
 
   Window(Nanoseconds duration, std::uint64_t min_samples) : Window(duration, min_samples, {}) {}
   Window(Nanoseconds duration, std::uint64_t min_samples, Wish wish)
-      : duration_(duration), min_samples_(min_samples), wish_(wish) {}
+      : duration_(duration), min_samples_(min_samples), wish_(std::move(wish)) {}
 
   void open(observe::RawTime now) {
     end_ = now + duration_;
     given_up_ = now + wish_.patience;
   }
   bool over(observe::RawTime now, std::uint64_t samples) const {
-    return now >= end_ && samples >= min_samples_ && (samples >= wish_.samples || now >= given_up_);
+    return now >= end_ && samples >= min_samples_ && (fulfilled(samples) || now >= given_up_);
   }
+
+  /// The wish: what was measured is enough.
+  bool fulfilled(std::uint64_t samples) const { return samples >= wish_.samples && (!wish_.enough || wish_.enough()); }
 
   Nanoseconds duration() const { return duration_; }
 

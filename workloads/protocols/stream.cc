@@ -190,7 +190,7 @@ std::size_t Poster::retire(std::size_t count) {
 }
 
 void Poster::fill() {
-  const auto most = limit_ ? limit_->size() : depth_;
+  const auto most = most_under_way();
   while (under_way_ < most && has_credit()) post();
   out_of_credit_ = under_way_ < most;
 }

@@ -32,15 +32,16 @@ struct Options {
 Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t connections);
 
 /// Bytes against time, from the end of the first round to the last arrival: neither the ramp before nor the silence
-/// after counts. A round is as many arrivals as may come in one burst. Shared by the streams of one end, for they come
-/// evenly. Not by lanes that begin their next operation when one is over (rate_of): over a long path those come in
-/// bursts a round trip apart, and from the first arrival to the last there is one burst more than there are round
-/// trips.
+/// after counts. A round is as many arrivals as may come in one burst: of what is under way at a time, which comes a
+/// round trip apart over a long path, or when an end that was busy with posting looks again. From the first arrival to
+/// the last there is one burst more than there are such times. Each lane has a meter of its own (rate_of), but for
+/// those of a receiver, where messages come evenly.
 class Meter {
  public:
   explicit Meter(std::size_t round = 1) : round_(round) {}
   void count(std::size_t bytes, observe::RawTime now);
-  void reset() { *this = Meter{round_}; }
+  void reset() { reset(round_); }
+  void reset(std::size_t round) { *this = Meter{round}; }
   /// Bit/s; 0 before the second arrival. Before the end of the second round it is counted from the first arrival.
   double rate() const;
   std::uint64_t arrivals() const { return arrivals_; }
@@ -79,10 +80,13 @@ class Poster final : public Lane {
   bool advance() override;
   bool idle() const override { return under_way_ == 0; }
   void reset() override {
-    meter_.reset();
+    meter_.reset(most_under_way());
     buffers_.reset();
   }
   Waitable& waitable() override { return connection_; }
+
+  /// At a time, as far as is known by now: as many may end at once.
+  std::size_t most_under_way() const { return limit_ ? limit_->size() : depth_; }
 
   /// After the last write: asks whether the peer's memory has all of them.
   void ask_whether_in_place();

@@ -48,8 +48,8 @@ Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& paramet
   return plan;
 }
 
-std::map<std::string, Metric> metrics_of(const stream::Meter& meter) {
-  return {{"throughput", to_metric(meter.rate(), meter.arrivals())}};
+std::map<std::string, Metric> metrics_of(const std::vector<stream::Meter>& meters) {
+  return {{"throughput", to_metric(stream::rate_of(meters), stream::arrivals_of(meters))}};
 }
 
 Metric to_metric_of(const StreamCeiling& ceiling) {
@@ -86,17 +86,24 @@ std::map<std::string, Metric> client(ClientSession& session) {
   if (by_peer(session.spec(), session.parameters())) return {{"throughput", peer::measure(session, peer_run(session))}};
   auto options = options_of(session);
   options.round_trip = session.round_trip();
-  stream::Meter meter;
+  std::vector<stream::Meter> meters(session.connections().size());
   Lanes lanes;
   std::size_t depth = 0;
   std::vector<stream::Poster*> posters;
   for (const auto& connection : session.connections()) {
-    auto poster = std::make_unique<stream::Poster>(*connection, options, meter);
+    auto poster = std::make_unique<stream::Poster>(*connection, options, meters[lanes.size()]);
     depth += poster->depth();
     posters.push_back(poster.get());
     lanes.push_back(std::move(poster));
   }
-  session.measure(lanes, {.round_trips = kRampUp});
+  const auto enough = [&] {
+    for (std::size_t i = 0; i < posters.size(); ++i)
+      if (meters[i].arrivals() < stream::kRounds * posters[i]->most_under_way()) return false;
+    return true;
+  };
+  ClientSession::Options measuring{.round_trips = kRampUp};
+  if (options.op == "write" || options.op == "read") measuring.enough = enough;
+  session.measure(lanes, measuring);
   if (options.op == "write") stream::flush(posters, session.duration("timeout"));
   const auto ceiling = ceiling_of(session, depth, options.size);
   if (options.op == "stream") {
@@ -106,14 +113,14 @@ std::map<std::string, Metric> client(ClientSession& session) {
   if (options.op == "read")
     for (const auto& connection : session.connections())
       stream::verify(connection->memory().subspan(stream::slots_offset(options)), options);
-  const auto why = stream_limit(BitRate{static_cast<std::int64_t>(meter.rate())}, ceiling);
+  const auto why = stream_limit(BitRate{static_cast<std::int64_t>(stream::rate_of(meters))}, ceiling);
   if (!why.empty()) session.limit(why);
   // rxe's own counter; siw has none, its connection is the kernel's TCP.
   if (const auto again = session.moved("completer_retry_err"); again > 0)
     session.limit(fmt::format("{:.0f} times a packet was sent again, after a NAK or an ack time-out of {}", again,
                               format_quantity(Kind::duration, session.connections().front()->facts().timeout_ns)));
   // The receiver tells what came of what was sent.
-  auto metrics = options.op == "send" ? std::map<std::string, Metric>{} : metrics_of(meter);
+  auto metrics = options.op == "send" ? std::map<std::string, Metric>{} : metrics_of(meters);
   metrics["ceiling"] = to_metric_of(ceiling);
   registration::ExecutorCounters registrations;
   for (const auto* poster : posters)
@@ -139,7 +146,7 @@ std::map<std::string, Metric> server(ServerSession& session) {
   for (const auto& connection : session.connections())
     lanes.push_back(std::make_unique<stream::Receiver>(*connection, options, meter));
   session.serve(lanes, false);
-  return metrics_of(meter);
+  return metrics_of({meter});
 }
 
 }  // namespace
