@@ -10,6 +10,7 @@
 #include "common/median.hh"
 #include "common/memory_file.hh"
 #include "observe/clock.hh"
+#include "workloads/protocols/stream.hh"
 
 namespace longhaul::workloads::peer {
 namespace {
@@ -42,7 +43,7 @@ PeerRun between(const PairedSession& session, Measure measure, const SocketAddre
   return {.measure = measure,
           .op = session.streams() ? "stream" : session.word("op"),
           .device = facts.device,
-          .iwarp = facts.provider == "siw" || facts.provider == "cxgb4",
+          .iwarp = stream::is_iwarp(facts),
           .local = session.here().host(),
           .server = server.host(),
           .port = static_cast<std::uint16_t>(server.port() + 1),

@@ -1,6 +1,7 @@
 // A one-way stream of equal messages with a queue kept full: what throughput is measured with.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -42,6 +43,8 @@ class Meter {
   void count(std::size_t bytes, observe::RawTime now);
   void reset() { reset(round_); }
   void reset(std::size_t round) { *this = Meter{round}; }
+  /// What has been counted was there by then, and not earlier.
+  void there_at(observe::RawTime now) { last_ = std::max(last_, now); }
   /// Bit/s; 0 before the second arrival. Before the end of the second round it is counted from the first arrival.
   double rate() const;
   std::uint64_t arrivals() const { return arrivals_; }
@@ -58,6 +61,12 @@ class Meter {
   Since round_end_;
   observe::RawTime last_;
 };
+
+/// Over iWARP a write is complete as soon as its buffer may be used again (RFC 5040): it may lie in the sender's
+/// socket.
+inline bool is_iwarp(const TransportFacts& facts) {
+  return facts.provider == "siw" || facts.provider == "cxgb4";
+}
 
 /// Operations that each lane has to make where rate_of() is asked for: of one it tells nothing.
 inline constexpr std::size_t kRounds = 4;
@@ -80,13 +89,14 @@ class Poster final : public Lane {
   bool advance() override;
   bool idle() const override { return under_way_ == 0; }
   void reset() override {
-    meter_.reset(most_under_way());
+    meter_.reset(round());
     buffers_.reset();
   }
   Waitable& waitable() override { return connection_; }
 
-  /// At a time, as far as is known by now: as many may end at once.
-  std::size_t most_under_way() const { return limit_ ? limit_->size() : depth_; }
+  /// What may be under way at a time, as far as is known by now, and so end at once; and as much again, for the limit
+  /// may still grow.
+  std::size_t round() const { return 2 * most_under_way(); }
 
   /// After the last write: asks whether the peer's memory has all of them.
   void ask_whether_in_place();
@@ -102,6 +112,7 @@ class Poster final : public Lane {
  private:
   void post();
   void post_piecewise(Request request);
+  std::size_t most_under_way() const { return limit_ ? limit_->size() : depth_; }
   /// The number of messages that `count` completions end.
   std::size_t retire(std::size_t count);
   /// Posts until the queue is full or the receiver has no room.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "observe/clock.hh"
 #include "workloads/protocols/payload.hh"
 #include "workloads/protocols/peer_lanes.hh"
 #include "workloads/protocols/stream.hh"
@@ -98,13 +99,17 @@ std::map<std::string, Metric> client(ClientSession& session) {
   }
   const auto enough = [&] {
     for (std::size_t i = 0; i < posters.size(); ++i)
-      if (meters[i].arrivals() < stream::kRounds * posters[i]->most_under_way()) return false;
+      if (meters[i].arrivals() < stream::kRounds * posters[i]->round()) return false;
     return true;
   };
   ClientSession::Options measuring{.round_trips = kRampUp};
   if (options.op == "write" || options.op == "read") measuring.enough = enough;
   session.measure(lanes, measuring);
-  if (options.op == "write") stream::flush(posters, session.duration("timeout"));
+  if (options.op == "write") {
+    stream::flush(posters, session.duration("timeout"));
+    if (stream::is_iwarp(session.connections().front()->facts()))
+      for (auto& meter : meters) meter.there_at(observe::raw_time());
+  }
   const auto ceiling = ceiling_of(session, depth, options.size);
   if (options.op == "stream") {
     judge_tcp(session, session.duration("duration"));
