@@ -35,8 +35,9 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t c
 /// Bytes against time, from the end of the first round to the last arrival: neither the ramp before nor the silence
 /// after counts. A round is as many arrivals as may come in one burst: of what is under way at a time, which comes a
 /// round trip apart over a long path, or when an end that was busy with posting looks again. From the first arrival to
-/// the last there is one burst more than there are such times. Each lane has a meter of its own (rate_of), but for
-/// those of a receiver, where messages come evenly.
+/// the last there is one burst more than there are such times. Each lane that has its rounds has a meter of its own
+/// (rate_of). A receiver's share one, since messages come evenly there, and so do lanes that may have few arrivals
+/// each.
 class Meter {
  public:
   explicit Meter(std::size_t round = 1) : round_(round) {}

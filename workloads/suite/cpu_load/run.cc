@@ -62,11 +62,11 @@ void require_received_here(const PairedSession& session) {
 std::map<std::string, Metric> client(ClientSession& session) {
   const auto options = options_of(session);
   require_received_here(session);
-  std::vector<stream::Meter> meters(session.connections().size());
+  stream::Meter meter;
   Lanes lanes;
   std::vector<stream::Poster*> posters;
   for (const auto& connection : session.connections()) {
-    auto poster = std::make_unique<stream::Poster>(*connection, options, meters[lanes.size()]);
+    auto poster = std::make_unique<stream::Poster>(*connection, options, meter);
     posters.push_back(poster.get());
     lanes.push_back(std::move(poster));
   }
@@ -74,7 +74,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   session.measure(lanes, {});
   if (options.op == "write") stream::flush(posters, session.duration("timeout"));
   if (options.op == "stream") return {};
-  return {{"sent", to_metric(stream::rate_of(meters), stream::arrivals_of(meters))}};
+  return {{"sent", to_metric(meter.rate(), meter.arrivals())}};
 }
 
 std::map<int, std::uint64_t> network_softirqs() {

@@ -20,8 +20,8 @@ namespace longhaul::workloads::rpc_attack {
 namespace {
 
 constexpr std::size_t kLoot = 64;  // bytes that a guess asks for
-constexpr std::int64_t kRoundTrips =
-    20;  // that a hostile client waits for a reply, or as many times the slowest so far
+// That a hostile client waits for a reply, or as many times the slowest so far.
+constexpr std::int64_t kRoundTrips = 20;
 constexpr std::chrono::milliseconds kLeast{400};
 constexpr std::uint32_t kLastByte = 0xff;
 constexpr std::uint32_t kSeed = 2007;

@@ -107,8 +107,9 @@ std::map<std::string, Metric> client(ClientSession& session) {
   session.measure(lanes, measuring);
   if (options.op == "write") {
     stream::flush(posters, session.duration("timeout"));
+    const auto now = observe::raw_time();
     if (stream::is_iwarp(session.connections().front()->facts()))
-      for (auto& meter : meters) meter.there_at(observe::raw_time());
+      for (auto& meter : meters) meter.there_at(now);
   }
   const auto ceiling = ceiling_of(session, depth, options.size);
   if (options.op == "stream") {
