@@ -180,12 +180,16 @@ std::vector<Capability> ping_pong_needs(const Parameters& parameters) {
   if (op == "write_send") wanted.insert(wanted.end(), {Capability::write, Capability::send_receive});
   if (op == "send") wanted.push_back(Capability::send_receive);
   if (op == "read") wanted.push_back(Capability::read);
-  if (choice_of(parameters, "completion", "poll") == "event") wanted.push_back(Capability::event_completion);
+  if (sleeps(parameters)) wanted.push_back(Capability::event_completion);
   return wanted;
 }
 
 bool streams(const Parameters& parameters) {
   return offers(choice_of(parameters, "transport"), Capability::stream);
+}
+
+bool sleeps(const Parameters& parameters) {
+  return choice_of(parameters, "completion", "poll") == "event";
 }
 
 std::string operation_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {

@@ -42,6 +42,9 @@ std::vector<Capability> ping_pong_needs(const Parameters& parameters);
 /// True if the cell's transport is a byte stream; then `op` means nothing.
 bool streams(const Parameters& parameters);
 
+/// True if the cell's ends sleep until there is something (`completion`).
+bool sleeps(const Parameters& parameters);
+
 /// The operation that moves its messages: "stream", or the parameter `op`.
 std::string operation_of(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport);
 

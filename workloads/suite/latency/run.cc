@@ -23,7 +23,7 @@ bool by_peer(const WorkloadSpec& spec, const Parameters& parameters) {
 // The connection is not used, but says what is.
 Attempt<ConnectionPlan> peer_plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport) {
   const auto op = operation_of(spec, parameters, transport);
-  const bool polling = text(parameters, spec.parameters, "completion") == "poll";
+  const bool polling = !sleeps(parameters);
   if (integer(parameters, spec.parameters, "clients") != 1)
     return unsupported("tool peer is one client at a time: leave --clients out");
   if (op == "write_imm" || op == "write_send")
@@ -42,7 +42,7 @@ Attempt<ConnectionPlan> peer_plan(const WorkloadSpec& spec, const Parameters& pa
 Attempt<ConnectionPlan> plan(const WorkloadSpec& spec, const Parameters& parameters, std::string_view transport,
                              Role role) {
   if (by_peer(spec, parameters)) return peer_plan(spec, parameters, transport);
-  const bool sleeping = text(parameters, spec.parameters, "completion") == "event";
+  const bool sleeping = sleeps(parameters);
   auto plan = pingpong::plan_of(lane_options(spec, parameters, transport), role, sleeping,
                                 static_cast<std::size_t>(integer(parameters, spec.parameters, "clients")));
   if (plan) adapt(*plan, spec, parameters, transport);

@@ -12,6 +12,7 @@
 #include "workloads/protocols/rpc/server.hh"
 #include "workloads/protocols/rpc/stream.hh"
 #include "workloads/protocols/stream.hh"
+#include "workloads/suite/parameters.hh"
 #include "workloads/suite/rpc/kernel.hh"
 
 namespace longhaul::workloads::rpc {
@@ -100,7 +101,7 @@ Attempt<ConnectionPlan> rpc_plan(const WorkloadSpec& spec, const Parameters& par
     return wrong_input("--inline {}: a message has at least {}; 0: as the path turns out", options.threshold,
                        spelt_size(kLeastInline));
   // A model's disks wake nobody.
-  if (disks_of(spec, parameters) && text(parameters, spec.parameters, "completion") == "event")
+  if (disks_of(spec, parameters) && sleeps(parameters))
     return unsupported("store modelled: disks are on time at a server that spins: leave --completion out");
   auto plan = plan_of(options, role, offers(transport, Capability::stream));
   if (!plan) return plan;

@@ -26,7 +26,7 @@ std::vector<Capability> needs(const Parameters& parameters) {
   std::vector<Capability> wanted{Capability::stream};
   if (!streams(parameters))
     wanted = {Capability::send_receive, Capability::write, Capability::read, Capability::registration};
-  if (choice_of(parameters, "completion", "poll") == "event") wanted.push_back(Capability::event_completion);
+  if (sleeps(parameters)) wanted.push_back(Capability::event_completion);
   return wanted;
 }
 

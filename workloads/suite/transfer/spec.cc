@@ -13,7 +13,7 @@ std::vector<Capability> needs(const Parameters& parameters) {
     wanted = {Capability::stream};
   else
     wanted = {Capability::send_receive, Capability::write, Capability::registration};
-  if (choice_of(parameters, "completion", "poll") == "event") wanted.push_back(Capability::event_completion);
+  if (sleeps(parameters)) wanted.push_back(Capability::event_completion);
   return wanted;
 }
 
