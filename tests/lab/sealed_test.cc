@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "results/store/store.hh"
-#include "tests/lab/lab_fixture.hh"
+#include "tests/lab/sealed_runs.hh"
 #include "tests/postgres_server.hh"
 
 namespace longhaul::testing {
@@ -92,14 +92,9 @@ TEST_F(Sealed, DelaysAreAsAskedAndTheCampaignHasCheckedItself) {
 // Where packets waited on whichever processor sent them, those of one connection overtook one another, and a path under
 // load was late.
 TEST_F(Sealed, ALoadedPathKeepsTheOrderOfPacketsAndItsDelay) {
-  write_file(
-      path("loaded.yaml"),
+  const auto all = sealed_runs(
       "name: loaded\nworkload: throughput\nseries: [{transport: rdma, provider: rxe}, {transport: tcp, rival: rxe}]\n"
       "axes: {delay: [1ms]}\nfixed: {size: 64KiB}\nrepeat: {min: 2, max: 2}\n");
-  const auto made =
-      longhaul({"run", path("loaded.yaml"), "--lab", "--clock", "virtual", "--labs", "2", "--out", path("loaded")});
-  ASSERT_EQ(made.code, 0) << made.out << made.err;
-  const auto all = runs(path("loaded"));
   ASSERT_EQ(all.size(), 4U);
   for (const auto& run : all) {
     EXPECT_EQ(run.attempt, 0);
