@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
 
 #include "common/error.hh"
 #include "observe/counters.hh"
@@ -258,7 +259,7 @@ void VerbsConnection::post_receive(std::size_t offset, std::size_t length) {
     throw_errno("post a receive to " + device_.name, std::abs(error));
 }
 
-bool VerbsConnection::harvest() {
+void VerbsConnection::harvest() {
   std::array<ibv_wc, 16> found;
   const int count = ::ibv_poll_cq(queue_.get(), static_cast<int>(found.size()), found.data());
   if (count < 0) throw_errno("poll the completion queue of " + device_.name, EIO);
@@ -275,7 +276,7 @@ bool VerbsConnection::harvest() {
       ready_.push_back(
           {one.opcode == IBV_WC_RDMA_READ ? Completion::Kind::fetched : Completion::Kind::sent, one.byte_len});
   }
-  return count > 0;
+  news_ = news_ || count > 0;
 }
 
 void VerbsConnection::throw_completion(const ibv_wc& completion) const {
@@ -305,6 +306,7 @@ std::size_t VerbsConnection::poll(std::span<Completion> out) {
     }
   }
   if (ready_.empty()) harvest();
+  news_ = false;  // the caller looks at what it waits for now
   std::size_t count = 0;
   while (count < out.size() && !ready_.empty()) {
     out[count++] = ready_.front();
@@ -320,8 +322,9 @@ bool VerbsConnection::arm() {
     armed_ = true;
   }
   // A completion from before the request makes no event. Also one that nobody asked for is news: a window may be
-  // closed.
-  return ready_.empty() && !harvest();
+  // closed. It may have been taken while something was posted, after the caller looked.
+  harvest();
+  return ready_.empty() && !std::exchange(news_, false);
 }
 
 std::uint32_t VerbsConnection::wait_events() const {

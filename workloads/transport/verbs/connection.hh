@@ -64,8 +64,7 @@ class VerbsConnection final : public Connection, private LocalRequests {
   void number(ibv_send_wr& work, bool signaled, bool asked);
   void append(bool more);
   void submit();
-  /// False: the completion queue was empty.
-  bool harvest();
+  void harvest();
   [[noreturn]] void throw_completion(const ibv_wc& completion) const;
 
   RdmaDevice device_;
@@ -94,6 +93,7 @@ class VerbsConnection final : public Connection, private LocalRequests {
   std::array<ibv_sge, kChain> pieces_{};
   std::size_t chained_ = 0;
   std::deque<Completion> ready_;  // harvested, not yet given out
+  bool news_ = false;              // something was harvested since the caller last asked
   bool armed_ = false;
   unsigned unacknowledged_ = 0;
 };
