@@ -79,6 +79,15 @@ TEST(Meter, IsTheEndsOwnWhenItsWindowOpens) {
   EXPECT_DOUBLE_EQ(meter.rate(), 64 * 1000 * 8e9 / 80'000'000);
 }
 
+// Nothing that the look found which ended the round came after it.
+TEST(Meter, ARoundEndsWithTheLookThatSeesItsEnd) {
+  Meter meter;
+  meter.reset(30);
+  for (int look = 1; look <= 9; ++look) meter.count(1000, observe::from_ns(look * 18'000'000), 14);
+  EXPECT_EQ(meter.arrivals(), 126U);
+  EXPECT_DOUBLE_EQ(meter.rate(), 14 * 1000 * 8e9 / 18'000'000);
+}
+
 // What the sender's socket took is not what came.
 TEST(Meter, CountsUntilAllIsThere) {
   Meter meter;

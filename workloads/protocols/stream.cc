@@ -86,13 +86,14 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t c
   return plan;
 }
 
-void Meter::count(std::size_t bytes, observe::RawTime now) {
-  ++arrivals_;
+void Meter::count(std::size_t bytes, observe::RawTime now, std::size_t arrivals) {
+  const auto before = arrivals_;
+  arrivals_ += arrivals;
   const auto add = [&](Since& since, std::uint64_t number) {
-    if (arrivals_ == number)
+    if (before < number && number <= arrivals_)
       since = {.begin = now};
     else
-      since.bytes += static_cast<double>(bytes);
+      since.bytes += static_cast<double>(bytes * arrivals);
   };
   add(first_, 1);
   add(round_end_, round_);
@@ -212,12 +213,14 @@ bool Poster::advance() {
     post();
   }
   if (out_of_credit_) fill();
+  // All that is complete: what waited in the completion queue would be counted when the stream is over.
   std::array<Completion, 16> done;
-  const auto completed = connection_.poll(done);
+  std::size_t completed = 0;
+  for (std::size_t found = done.size(); found == done.size(); completed += found) found = connection_.poll(done);
   const auto now = observe::raw_time();
   const auto count = retire(completed);
   if (count == 0) return false;
-  for (std::size_t i = 0; i < count; ++i) meter_.count(options_.size, now);
+  meter_.count(options_.size, now, count);
   under_way_ -= count;
   if (limit_) limit_->delivered(count, posted_, now);
   return true;

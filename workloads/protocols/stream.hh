@@ -41,7 +41,8 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t c
 class Meter {
  public:
   explicit Meter(std::size_t round = 1) : round_(round) {}
-  void count(std::size_t bytes, observe::RawTime now);
+  /// `arrivals` of `bytes` each that one look found: none of them is later than another.
+  void count(std::size_t bytes, observe::RawTime now, std::size_t arrivals = 1);
   void reset() { reset(round_); }
   void reset(std::size_t round) { *this = Meter{round}; }
   /// What has been counted was there by then, and not earlier.
@@ -51,7 +52,7 @@ class Meter {
   std::uint64_t arrivals() const { return arrivals_; }
 
  private:
-  // What has come since an arrival, without that one.
+  // What has come since an arrival, without that one and what the same look found.
   struct Since {
     observe::RawTime begin;
     double bytes = 0;

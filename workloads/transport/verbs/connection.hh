@@ -93,7 +93,7 @@ class VerbsConnection final : public Connection, private LocalRequests {
   std::array<ibv_sge, kChain> pieces_{};
   std::size_t chained_ = 0;
   std::deque<Completion> ready_;  // harvested, not yet given out
-  bool news_ = false;              // something was harvested since the caller last asked
+  bool news_ = false;             // something was harvested since the caller last asked
   bool armed_ = false;
   unsigned unacknowledged_ = 0;
 };
