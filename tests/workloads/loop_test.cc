@@ -103,6 +103,14 @@ TEST(Loop, CountsEveryOperationOnceAndKeepsTheFirstInOrder) {
   EXPECT_EQ(counted.raw[0]->inspected, 0);
 }
 
+TEST(Loop, AStepThatEndsSeveralOperationsIsCountedSo) {
+  const auto counted = countdowns({3});
+  LoopOptions options;
+  options.count = [&] { return 8 * static_cast<std::uint64_t>(counted.raw[0]->started); };
+  run_operations(counted.lanes, Window{0ns, 20}, options);
+  EXPECT_EQ(counted.raw[0]->started, 3);
+}
+
 constexpr Nanoseconds kBeside = 100ms;
 
 // The last operation's time is its own, not that of what is still under way beside it.

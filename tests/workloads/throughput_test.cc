@@ -79,6 +79,14 @@ TEST(Meter, IsTheEndsOwnWhenItsWindowOpens) {
   EXPECT_DOUBLE_EQ(meter.rate(), 64 * 1000 * 8e9 / 80'000'000);
 }
 
+TEST(Meter, HasEnoughWithARoundBehindTheFirst) {
+  Meter meter{4};
+  meter.count(1000, observe::from_ns(1'000), 7);
+  EXPECT_FALSE(meter.enough());
+  meter.count(1000, observe::from_ns(2'000));
+  EXPECT_TRUE(meter.enough());
+}
+
 // Nothing that the look found which ended the round came after it.
 TEST(Meter, ARoundEndsWithTheLookThatSeesItsEnd) {
   Meter meter;

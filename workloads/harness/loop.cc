@@ -64,10 +64,12 @@ class Idle {
   std::unique_ptr<Waiter> waiter_;
 };
 
-std::uint64_t fewest(const std::vector<Samples>& all) {
+// Of the kind that has the fewest, with the one operation that is not recorded yet: it counts where there is only one.
+std::uint64_t fewest(const std::vector<Samples>& all, const LoopOptions& options) {
+  if (options.count) return options.count();
   auto least = all.front().histogram.count();
   for (const auto& samples : all) least = std::min(least, samples.histogram.count());
-  return least;
+  return least + (all.size() == 1 ? 1 : 0);
 }
 
 struct Slot {
@@ -101,8 +103,7 @@ std::vector<Samples> run_operations(const Lanes& lanes, Window window, const Loo
       const auto now = observe::raw_time();
       const auto sample = slot.last.value_or((now - slot.started) / options.divisor);
       auto& samples = all[slot.lane->kind()];
-      // The one sample that is not recorded yet: it counts where there is only one kind.
-      over = over || window.over(now, fewest(all) + (all.size() == 1 ? 1 : 0));
+      over = over || window.over(now, fewest(all, options));
       if (over) {
         if (!slot.lane->idle()) {
           slot.last = sample;

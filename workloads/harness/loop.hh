@@ -43,6 +43,8 @@ struct LoopOptions {
   std::int64_t divisor = 1;   ///< elapsed time is divided by it: 2 for a ping-pong
   std::size_t kinds = 1;      ///< of operations, see Lane::kind()
   std::size_t raw_limit = 0;  ///< samples of each kind kept in order
+  /// Operations of the phase so far, where one step of a lane may end several; empty: a step is one.
+  std::function<std::uint64_t()> count;
   std::vector<int> wake_fds;  ///< readable: time for a tick (event mode)
   /// Called every few ms and when a wake_fd is readable, outside of what is timed where possible. Ends the loop by
   /// returning false, or throws.
@@ -63,7 +65,7 @@ struct Samples {
 inline constexpr std::size_t kRawSamples = 2048;
 
 /// Runs operations on all lanes until the window is over, then lets those that are under way come to their end.
-/// Counts every operation that began in the window; the least number of samples is asked of every kind. Returns the
+/// Counts every operation that began in the window; the least number of operations is asked of every kind. Returns the
 /// samples of each kind. Throws what lanes and tick throw; std::system_error ETIMEDOUT.
 std::vector<Samples> run_operations(const Lanes& lanes, Window window, const LoopOptions& options);
 

@@ -148,6 +148,7 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   loop.timeout = duration("timeout");
   loop.divisor = options.divisor;
   loop.kinds = options.kinds;
+  loop.count = options.count;
   loop.wake_fds = {control_.fd(), stop_};
   loop.tick = [this] { return tick(); };
   // As many operations as lanes: some may begin only when the first has its answer (credits of rpc), and what they need
@@ -166,7 +167,7 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   const Window window{
       duration("duration"), fewest, {options.of_each_lane * lanes.size(), kLongestWait, options.enough}};
   auto samples = run_operations(lanes, window, loop);
-  if (const auto count = samples.front().histogram.count(); !window.fulfilled(count))
+  if (const auto count = options.count ? options.count() : samples.front().histogram.count(); !window.fulfilled(count))
     limit(fmt::format("{} operations in {}: too few for what {} may have under way, their rate is a guess", count,
                       format_quantity(Kind::duration, kLongestWait.count()),
                       lanes.size() == 1 ? "a connection" : fmt::format("{} threads or connections", lanes.size())));

@@ -113,8 +113,9 @@ class ClientSession : public PairedSession {
     /// Operations that each lane should have in the window, on average: waited for beyond its duration, but not for
     /// long. With fewer the run is limited.
     std::uint64_t of_each_lane = 0;
-    /// Likewise, by what the workload itself counts.
+    /// Likewise, by what the workload itself measures.
     std::function<bool()> enough = {};
+    std::function<std::uint64_t()> count = {};  ///< LoopOptions::count
   };
   /// Until the server has all connections: before that Linux's siw (6.1, siw_accept()) overlooks what comes over them.
   void await_connected() const;

@@ -101,7 +101,7 @@ void Meter::count(std::size_t bytes, observe::RawTime now, std::size_t arrivals)
 }
 
 double Meter::rate() const {
-  const auto& since = arrivals_ < 2 * round_ ? first_ : round_end_;
+  const auto& since = enough() ? round_end_ : first_;
   return last_ > since.begin ? since.bytes * 8 / ratio(last_ - since.begin, 1s) : 0;
 }
 

@@ -47,8 +47,10 @@ class Meter {
   void reset(std::size_t round) { *this = Meter{round}; }
   /// What has been counted was there by then, and not earlier.
   void there_at(observe::RawTime now) { last_ = std::max(last_, now); }
-  /// Bit/s; 0 before the second arrival. Before the end of the second round it is counted from the first arrival.
+  /// Bit/s; 0 before the second arrival. Before there is enough it is counted from the first arrival.
   double rate() const;
+  /// Two rounds have come: one to begin behind, and one to count.
+  bool enough() const { return arrivals_ >= 2 * round_; }
   std::uint64_t arrivals() const { return arrivals_; }
 
  private:
@@ -96,10 +98,6 @@ class Poster final : public Lane {
   }
   Waitable& waitable() override { return connection_; }
 
-  /// What may be under way at a time, as far as is known by now, and so end at once; and as much again, for the limit
-  /// may still grow.
-  std::size_t round() const { return 2 * most_under_way(); }
-
   /// After the last write: asks whether the peer's memory has all of them.
   void ask_whether_in_place();
   /// True if the read was answered; looks, and does not wait.
@@ -114,6 +112,9 @@ class Poster final : public Lane {
  private:
   void post();
   void post_piecewise(Request request);
+  // What may be under way at a time, as far as is known by now, and so end at once; and as much again, for the limit
+  // may still grow.
+  std::size_t round() const { return 2 * most_under_way(); }
   std::size_t most_under_way() const { return limit_ ? limit_->size() : depth_; }
   /// The number of messages that `count` completions end.
   std::size_t retire(std::size_t count);

@@ -1,6 +1,7 @@
 #include "workloads/suite/throughput/run.hh"
 
 #include <algorithm>
+#include <functional>
 
 #include "observe/clock.hh"
 #include "workloads/protocols/payload.hh"
@@ -97,13 +98,9 @@ std::map<std::string, Metric> client(ClientSession& session) {
     posters.push_back(poster.get());
     lanes.push_back(std::move(poster));
   }
-  const auto enough = [&] {
-    for (std::size_t i = 0; i < posters.size(); ++i)
-      if (meters[i].arrivals() < stream::kRounds * posters[i]->round()) return false;
-    return true;
-  };
-  ClientSession::Options measuring{.round_trips = kRampUp};
-  if (options.op == "write" || options.op == "read") measuring.enough = enough;
+  ClientSession::Options measuring{.round_trips = kRampUp, .count = [&] { return stream::arrivals_of(meters); }};
+  if (options.op == "write" || options.op == "read")
+    measuring.enough = [&] { return std::all_of(meters.begin(), meters.end(), std::mem_fn(&stream::Meter::enough)); };
   session.measure(lanes, measuring);
   if (options.op == "write") {
     stream::flush(posters, session.duration("timeout"));
