@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -94,8 +95,9 @@ class FakeConnection final : public Connection {
 
   /// Called with the bytes of every message on its way, which it may change.
   std::function<void(std::span<std::byte>)> tamper;
-  /// What was sent is not acknowledged as long as this is so.
-  bool hold_sent = false;
+  std::int64_t queue_depth = 0;
+  /// Completions of this kind are not told as long as this is so.
+  std::optional<Completion::Kind> hold;
 
   const std::vector<Capability>& capabilities() const override {
     static const std::vector<Capability> all{Capability::send_receive, Capability::write,
@@ -106,6 +108,7 @@ class FakeConnection final : public Connection {
   TransportFacts facts() const override {
     TransportFacts facts;
     facts.transport = "rdma";
+    facts.queue_depth = queue_depth;
     return facts;
   }
   std::map<std::string, double> counters() const override { return {}; }
@@ -148,7 +151,7 @@ class FakeConnection final : public Connection {
     const std::lock_guard lock{*mutex_};
     std::size_t count = 0;
     for (auto next = ready_.begin(); count < out.size() && next != ready_.end();) {
-      if (hold_sent && next->kind == Completion::Kind::sent) {
+      if (hold == next->kind) {
         ++next;
         continue;
       }

@@ -24,6 +24,7 @@ constexpr std::size_t kMostTelling = 8;
 constexpr std::uint8_t kFilled = 171;        // a sequence like any other
 constexpr std::size_t kSocketsUnderWay = 4;  // the kernel's buffer is the queue
 constexpr Nanoseconds kCatchUp = 100ms;      // that a paced sender may be behind
+constexpr Nanoseconds kLong = 1s;            // for a round, next to which the ends of what is counted are short
 constexpr std::size_t kPiecesOfAMessage = 4;
 constexpr std::size_t kUnbounded = std::size_t{1} << 30;
 
@@ -68,20 +69,18 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t c
       for (std::size_t i = 0; i < slots_of(options); ++i)
         pingpong::fill(slot(memory.subspan(offset), options.size, i), Direction::ping, kFilled, options.payload);
     };
+  if (options.op == "write" || options.op == "send") plan.memory = credit_offset(options) + kCredit;
   if (role == Role::client && options.strategy.registers()) {
-    plan.application = plan.memory;
+    plan.application = slots_of(options) * options.size;
     plan.memory = slots_offset(options);
   }
   if (options.op == "stream") {
     plan.receives = 1;
     plan.receive_length = options.size;
   }
-  if (options.op == "send") {
-    plan.memory = credit_offset(options) + kCredit;
-    if (role == Role::server) {
-      plan.receives = static_cast<std::uint32_t>(slots_of(options));
-      plan.receive_length = plan.receive_stride = options.size;
-    }
+  if (options.op == "send" && role == Role::server) {
+    plan.receives = static_cast<std::uint32_t>(slots_of(options));
+    plan.receive_length = plan.receive_stride = options.size;
   }
   return plan;
 }
@@ -96,12 +95,22 @@ void Meter::count(std::size_t bytes, observe::RawTime now, std::size_t arrivals)
       since.bytes += static_cast<double>(bytes * arrivals);
   };
   add(first_, 1);
-  add(round_end_, round_);
+  add(behind_, round_);
   last_ = now;
 }
 
+bool Meter::enough() const {
+  return arrivals_ >= begun_ + (kRounds - 1) * round_ ||
+         (arrivals_ >= begun_ + round_ && last_ - behind_.begin >= kLong);
+}
+
+void Meter::begin_behind(std::uint64_t arrivals, std::size_t bytes, observe::RawTime now) {
+  begun_ = std::min(arrivals_, arrivals);
+  behind_ = {.begin = now, .bytes = static_cast<double>((arrivals_ - begun_) * bytes)};
+}
+
 double Meter::rate() const {
-  const auto& since = enough() ? round_end_ : first_;
+  const auto& since = arrivals_ < begun_ + round_ ? first_ : behind_;
   return last_ > since.begin ? since.bytes * 8 / ratio(last_ - since.begin, 1s) : 0;
 }
 
@@ -191,16 +200,18 @@ std::size_t Poster::retire(std::size_t count) {
 }
 
 void Poster::fill() {
-  const auto most = most_under_way();
-  while (under_way_ < most && has_credit()) post();
-  out_of_credit_ = under_way_ < most;
+  if (wanted_ == 0 || !has_credit()) return;
+  post();
+  --wanted_;
 }
 
 void Poster::start() {
-  if (options_.interval == 0ns)
-    fill();
-  else
+  if (options_.interval > 0ns) {
     waiting_ = true;
+    return;
+  }
+  wanted_ = most_under_way() - std::min(most_under_way(), under_way_);
+  fill();
 }
 
 bool Poster::advance() {
@@ -212,36 +223,60 @@ bool Poster::advance() {
     due_ = std::max(due_.value_or(now) + options_.interval, now - kCatchUp);
     post();
   }
-  if (out_of_credit_) fill();
-  // All that is complete: what waited in the completion queue would be counted when the stream is over.
-  std::array<Completion, 16> done;
-  std::size_t completed = 0;
-  for (std::size_t found = done.size(); found == done.size(); completed += found) found = connection_.poll(done);
+  fill();
+  const auto found = look();
   const auto now = observe::raw_time();
-  const auto count = retire(completed);
-  if (count == 0) return false;
-  meter_.count(options_.size, now, count);
+  const auto count = retire(found.complete);
   under_way_ -= count;
-  if (limit_) limit_->delivered(count, posted_, now);
-  return true;
+  if (count > 0) meter_.count(options_.size, now, count);
+  if (count > 0 && limit_) limit_->delivered(count, posted_, now);
+  ask(found.answered, now);
+  return count > 0 || found.answered;
+}
+
+Poster::Look Poster::look() {
+  // All: what waited in the completion queue would be counted when the stream is over.
+  Look all;
+  std::array<Completion, 16> done;
+  for (std::size_t found = done.size(); found == done.size();) {
+    found = connection_.poll(done);
+    for (const auto& one : std::span{done}.first(found)) {
+      if (options_.op == "write" && one.kind == Completion::Kind::fetched)
+        all.answered = true;
+      else
+        ++all.complete;
+    }
+  }
+  return all;
+}
+
+void Poster::ask(bool answered, observe::RawTime now) {
+  if (answered && asked_) {
+    meter_.begin_behind(*asked_, options_.size, now);
+    asked_.reset();
+  }
+  if (!asks_ || meter_.arrivals() < round()) return;
+  ask_whether_in_place();
+  asked_ = posted_ - before_;
+  asks_ = false;
 }
 
 void Poster::ask_whether_in_place() {
-  connection_.post({.operation = Operation::read, .local = 0, .length = 1, .remote = 0});
+  const auto local = options_.strategy.registers() ? 0 : credit_offset(options_);
+  connection_.post({.operation = Operation::read, .local = local, .length = 1, .remote = credit_offset(options_)});
 }
 
-bool Poster::in_place() {
-  std::array<Completion, 16> done;
-  const auto taken = std::span{done}.first(connection_.poll(done));
-  return std::any_of(taken.begin(), taken.end(),
-                     [](const Completion& one) { return one.kind == Completion::Kind::fetched; });
+bool Poster::answered() {
+  if (!look().answered) return false;
+  if (options_.in_place) meter_.there_at(observe::raw_time());
+  return true;
 }
 
 void flush(std::span<Poster* const> posters, Nanoseconds timeout) {
   const auto deadline = observe::raw_time() + timeout;
   for (auto* poster : posters) poster->ask_whether_in_place();
   for (auto* poster : posters)
-    while (!poster->in_place())
+    while (!poster->answered())
       if (observe::raw_time() > deadline) throw_errno("wait until what was written is in place", ETIMEDOUT);
 }
 

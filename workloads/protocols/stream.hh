@@ -27,6 +27,9 @@ struct Options {
   Nanoseconds interval{};         ///< from one message to the next, one under way at a time; 0: without pause
   Nanoseconds round_trip{};       ///< of the unloaded path: what the flight limit is reckoned with
   StrategyOptions strategy = {};  ///< of the buffers at the end that posts; write and read only
+  /// A write counts when the peer's memory has it, for which it is asked at both ends of what is counted; else when it
+  /// is complete (see is_iwarp).
+  bool in_place = false;
 };
 
 /// The plan of the connections of streams, for either end.
@@ -40,18 +43,22 @@ Attempt<ConnectionPlan> plan_of(const Options& options, Role role, std::size_t c
 /// each.
 class Meter {
  public:
-  explicit Meter(std::size_t round = 1) : round_(round) {}
+  explicit Meter(std::size_t round = 1) : round_(round), begun_(round) {}
   /// `arrivals` of `bytes` each that one look found: none of them is later than another.
   void count(std::size_t bytes, observe::RawTime now, std::size_t arrivals = 1);
   void reset() { reset(round_); }
   void reset(std::size_t round) { *this = Meter{round}; }
-  /// What has been counted was there by then, and not earlier.
-  void there_at(observe::RawTime now) { last_ = std::max(last_, now); }
-  /// Bit/s; 0 before the second arrival. Before there is enough it is counted from the first arrival.
+  /// Bit/s; 0 before the second arrival. With less than a round behind the first it is counted from the first arrival.
   double rate() const;
-  /// Two rounds have come: one to begin behind, and one to count.
-  bool enough() const { return arrivals_ >= 2 * round_; }
+  /// Three rounds have come behind the first, or one where that takes long.
+  bool enough() const;
   std::uint64_t arrivals() const { return arrivals_; }
+
+  /// For what counts when it is in place: the first `arrivals`, of `bytes` each, were so by then, and what came after
+  /// them counts from there on.
+  void begin_behind(std::uint64_t arrivals, std::size_t bytes, observe::RawTime now);
+  /// All that has been counted was in place by then, and not earlier.
+  void there_at(observe::RawTime now) { last_ = std::max(last_, now); }
 
  private:
   // What has come since an arrival, without that one and what the same look found.
@@ -60,9 +67,10 @@ class Meter {
     double bytes = 0;
   };
   std::size_t round_;
+  std::uint64_t begun_;  // arrivals before `behind_`
   std::uint64_t arrivals_ = 0;
   Since first_;
-  Since round_end_;
+  Since behind_;  // the first round, or what was in place
   observe::RawTime last_;
 };
 
@@ -72,7 +80,7 @@ inline bool is_iwarp(const TransportFacts& facts) {
   return facts.provider == "siw" || facts.provider == "cxgb4";
 }
 
-/// Operations that each lane has to make where rate_of() is asked for: of one it tells nothing.
+/// Rounds that each lane has to make where rate_of() is asked for: of one it tells nothing.
 inline constexpr std::size_t kRounds = 4;
 /// Of all lanes together, each of which has a meter of its own: how often one comes to its end follows from the lane's
 /// own operations, in whatever bursts those of all come. Bit/s.
@@ -91,17 +99,22 @@ class Poster final : public Lane {
 
   void start() override;
   bool advance() override;
-  bool idle() const override { return under_way_ == 0; }
+  bool idle() const override { return under_way_ == 0 && !asked_; }
   void reset() override {
     meter_.reset(round());
+    before_ = posted_;
+    asks_ = options_.in_place;
     buffers_.reset();
   }
   Waitable& waitable() override { return connection_; }
 
-  /// After the last write: asks whether the peer's memory has all of them.
+  /// There is enough behind the first round for a rate.
+  bool enough() const { return !asks_ && !asked_ && meter_.enough(); }
+
+  /// Asks whether the peer's memory has all writes so far.
   void ask_whether_in_place();
-  /// True if the read was answered; looks, and does not wait.
-  bool in_place();
+  /// After the last write: true if that was answered; looks, and does not wait.
+  bool answered();
 
   /// The cost of registering its buffers since reset(); empty where the strategy registers nothing.
   std::optional<registration::ExecutorCounters> registrations() const { return buffers_.counters(); }
@@ -116,9 +129,18 @@ class Poster final : public Lane {
   // may still grow.
   std::size_t round() const { return 2 * most_under_way(); }
   std::size_t most_under_way() const { return limit_ ? limit_->size() : depth_; }
+  // Takes all that is complete: a look at the completions.
+  struct Look {
+    std::size_t complete = 0;
+    bool answered = false;
+  };
+  Look look();
   /// The number of messages that `count` completions end.
   std::size_t retire(std::size_t count);
-  /// Posts until the queue is full or the receiver has no room.
+  /// At the end of the first round: whether what was posted until now is in place.
+  void ask(bool answered, observe::RawTime now);
+  /// Posts one of the messages that start() wants, if the receiver has room. More of them in a row would keep what has
+  /// arrived waiting, on this connection and on the others of its thread, and it would be counted late.
   void fill();
   bool has_credit();
 
@@ -130,9 +152,12 @@ class Poster final : public Lane {
   std::size_t slots_;
   bool credited_;             // sends no more than the receiver has room for
   std::uint64_t posted_ = 0;  // in all; the next one's slot follows from it
-  bool out_of_credit_ = false;
+  std::size_t wanted_ = 0;    // to be posted since start(): nothing more where a window is over
   std::size_t under_way_ = 0;
-  std::size_t base_;  // where its slots begin
+  std::uint64_t before_ = 0;            // of those posted, before the phase
+  bool asks_ = false;                   // when the first round is over
+  std::optional<std::uint64_t> asked_;  // whether so many of the phase are in place: a read is under way
+  std::size_t base_;                    // where its slots begin
   Buffers buffers_;
   std::deque<std::pair<Buffers::Use, std::size_t>> in_use_;  // and what is under way of each
   std::uint8_t sequence_ = 0;
@@ -181,7 +206,8 @@ void verify(std::span<const std::byte> memory, const Options& options);
 
 /// Messages that either end's memory has room for; over sockets one is received at a time.
 std::size_t slots_of(const Options& options);
-/// The offset, in an RDMA sender's memory, of the count of receives that were posted again; 8 bytes.
+/// The offset, in an RDMA sender's memory, of the count of receives that were posted again, or of what a writer reads
+/// to learn what is in place; 8 bytes.
 std::size_t credit_offset(const Options& options);
 
 }  // namespace longhaul::workloads::stream

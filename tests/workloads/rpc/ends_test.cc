@@ -110,7 +110,7 @@ TEST(RpcSequenceTest, APushedCallEndsWhenItsPayloadIsAcknowledged) {
   options.client_buffers.strategy = "each-time";
   Table table{options};
   ASSERT_TRUE(table.play());
-  table.client_end.hold_sent = true;
+  table.client_end.hold = Completion::Kind::sent;
   table.client->start(0);
   for (int i = 0; i < 10; ++i) {
     table.server->advance();
@@ -118,7 +118,7 @@ TEST(RpcSequenceTest, APushedCallEndsWhenItsPayloadIsAcknowledged) {
   }
   EXPECT_FALSE(table.client->done(0)) << "the reply is there, the acknowledgement is not";
   EXPECT_FALSE(table.client_end.registered.live.empty());
-  table.client_end.hold_sent = false;
+  table.client_end.hold.reset();
   table.client->progress();
   EXPECT_TRUE(table.client->done(0));
   EXPECT_TRUE(table.client_end.registered.live.empty());

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "observe/clock.hh"
 #include "workloads/protocols/payload.hh"
 #include "workloads/protocols/peer_lanes.hh"
 #include "workloads/protocols/stream.hh"
@@ -88,6 +87,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   if (by_peer(session.spec(), session.parameters())) return {{"throughput", peer::measure(session, peer_run(session))}};
   auto options = options_of(session);
   options.round_trip = session.round_trip();
+  options.in_place = options.op == "write" && stream::is_iwarp(session.connections().front()->facts());
   std::vector<stream::Meter> meters(session.connections().size());
   Lanes lanes;
   std::size_t depth = 0;
@@ -100,14 +100,11 @@ std::map<std::string, Metric> client(ClientSession& session) {
   }
   ClientSession::Options measuring{.round_trips = kRampUp, .count = [&] { return stream::arrivals_of(meters); }};
   if (options.op == "write" || options.op == "read")
-    measuring.enough = [&] { return std::all_of(meters.begin(), meters.end(), std::mem_fn(&stream::Meter::enough)); };
+    measuring.enough = [&] {
+      return std::all_of(posters.begin(), posters.end(), std::mem_fn(&stream::Poster::enough));
+    };
   session.measure(lanes, measuring);
-  if (options.op == "write") {
-    stream::flush(posters, session.duration("timeout"));
-    const auto now = observe::raw_time();
-    if (stream::is_iwarp(session.connections().front()->facts()))
-      for (auto& meter : meters) meter.there_at(now);
-  }
+  if (options.op == "write") stream::flush(posters, session.duration("timeout"));
   const auto ceiling = ceiling_of(session, depth, options.size);
   if (options.op == "stream") {
     judge_tcp(session, session.duration("duration"));
