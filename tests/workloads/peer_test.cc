@@ -123,10 +123,10 @@ TEST(Peer, Iperf3sJsonIsRead) {
 TEST(Peer, PerftestsTableIsRead) {
   const std::string table =
       " Dual-port       : OFF\n"
-      " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
-      " 65536      500            0.14               0.099                0.000189\n"
+      " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n"
+      " 65536      500            17.43              11.85                0.000189\n"
       "---------------------------------------------------------------------------------------\n";
-  EXPECT_DOUBLE_EQ(*read_perftest(table, 65536), 0.099e9);
+  EXPECT_DOUBLE_EQ(*read_perftest(table, 65536), 11.85 * 8 * 1048576);
   EXPECT_FALSE(read_perftest(table, 4096));
   EXPECT_THAT(read_perftest("Couldn't connect to 10.0.0.2:7471", 65536).error().message, HasSubstr("Couldn't connect"));
 }

@@ -11,6 +11,8 @@
 namespace longhaul::workloads::peer {
 namespace {
 
+constexpr double kMegabyte = 8 * 1048576;  // perftest's, bits
+
 std::string number(std::int64_t value) {
   return fmt::format("{}", value);
 }
@@ -28,7 +30,7 @@ std::vector<std::string> perftest(const PeerRun& run) {
                                    number(run.size),
                                    "-n",
                                    number(run.messages)};
-  if (!latency) command.insert(command.end(), {"--report_gbits", "-q", number(run.streams)});
+  if (!latency) command.insert(command.end(), {"-q", number(run.streams)});
   if (run.depth > 0) command.insert(command.end(), {"-t", number(run.depth)});
   if (run.sleeping) command.emplace_back("-e");
   if (run.iwarp) command.emplace_back("-R");  // iWARP connects by rdma_cm only
@@ -111,8 +113,9 @@ Result<double> read_iperf3(std::string_view output) {
 }
 
 Result<double> read_perftest(std::string_view output, std::int64_t size) {
-  // #bytes #iterations BW peak[Gb/sec] BW average[Gb/sec] MsgRate[Mpps]
-  return column_of(output, size, 1).and_then([](double average) { return figure("perftest", average * 1e9); });
+  // #bytes #iterations BW peak[MB/sec] BW average[MB/sec] MsgRate[Mpps]; of Gb/sec (--report_gbits) it tells two
+  // digits, too
+  return column_of(output, size, 1).and_then([](double average) { return figure("perftest", average * kMegabyte); });
 }
 
 Result<double> read_perftest_latency(std::string_view output, std::int64_t size) {

@@ -41,7 +41,7 @@ Result<double> read_peer(const PeerRun& run, std::string_view output);
 
 /// Bit/s from `iperf3 --json`: what the receiver had.
 Result<double> read_iperf3(std::string_view output);
-/// Bit/s from perftest's table (--report_gbits): the average.
+/// Bit/s from perftest's table, where MB is 2^20 bytes: the average.
 Result<double> read_perftest(std::string_view output, std::int64_t size);
 /// ns from perftest's table of latencies: the typical one, which is its median. Half of a round trip; all of it for a
 /// read.
