@@ -215,12 +215,12 @@ TEST(Stream, LooksAfterEachMessageThatItPosts) {
   EXPECT_EQ(table.client.posted.size(), options.depth);
 }
 
-// One thread posts for all. In the median of 15 windows, for the host may be busy.
+// One thread posts for all. In the median of nine windows, for the host may be busy.
 TEST(Stream, SeveralAreCountedAsFastAsTheyArePosted) {
   constexpr std::size_t kStreams = 4;
   const Options options{.op = "write", .size = 64, .depth = 8};
   std::vector<double> ratios;
-  for (int window = 0; window < 15; ++window) {
+  for (int window = 0; window < 9; ++window) {
     std::deque<Table> tables;
     std::vector<Meter> meters(kStreams);
     Lanes lanes;
@@ -231,7 +231,7 @@ TEST(Stream, SeveralAreCountedAsFastAsTheyArePosted) {
       client.queue_depth = 100;
       client.tamper = [&](std::span<std::byte>) {
         const auto begun = observe::raw_time();
-        while (observe::raw_time() - begun < std::chrono::microseconds{50}) {
+        while (observe::raw_time() - begun < std::chrono::microseconds{200}) {
         }
         posting += observe::raw_time() - begun;
         ++posts;
@@ -240,11 +240,11 @@ TEST(Stream, SeveralAreCountedAsFastAsTheyArePosted) {
     }
     LoopOptions loop;
     loop.count = [&] { return arrivals_of(meters); };
-    run_operations(lanes, Window{Nanoseconds{}, 4 * 2 * options.depth * kStreams}, loop);
+    run_operations(lanes, Window{Nanoseconds{}, 2 * 2 * options.depth * kStreams}, loop);
     ratios.push_back(rate_of(meters) / (8 * 64 * static_cast<double>(posts) / ratio(posting, std::chrono::seconds{1})));
   }
   std::sort(ratios.begin(), ratios.end());
-  EXPECT_NEAR(ratios[7], 1, 0.05);
+  EXPECT_NEAR(ratios[4], 1, 0.06);
 }
 
 class StreamStrategy : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
