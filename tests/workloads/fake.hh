@@ -95,7 +95,7 @@ class FakeConnection final : public Connection {
 
   /// Called with the bytes of every message on its way, which it may change.
   std::function<void(std::span<std::byte>)> tamper;
-  std::int64_t queue_depth = 0;
+  std::int64_t queue_depth = 0;  ///< as facts() tells it
   /// Completions of this kind are not told as long as this is so.
   std::optional<Completion::Kind> hold;
 

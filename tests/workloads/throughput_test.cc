@@ -105,6 +105,17 @@ TEST(Meter, ARoundEndsWithTheLookThatSeesItsEnd) {
   EXPECT_DOUBLE_EQ(meter.rate(), 14 * 1000 * 8e9 / 18'000'000);
 }
 
+// What the sender's socket took is not what came.
+TEST(Meter, CountsUntilAllIsThere) {
+  Meter meter;
+  meter.reset(2);
+  for (int i = 1; i <= 6; ++i) meter.count(1000, observe::from_ns(i * 1'000'000));
+  meter.there_at(observe::from_ns(10'000'000));
+  EXPECT_DOUBLE_EQ(meter.rate(), 4 * 1000 * 8e9 / 8'000'000);
+  meter.there_at(observe::from_ns(1'000'000));
+  EXPECT_DOUBLE_EQ(meter.rate(), 4 * 1000 * 8e9 / 8'000'000);
+}
+
 struct Table {
   explicit Table(const Options& options)
       : plan(*plan_of(options, Role::client, 1)), client(plan.memory), server(plan.memory) {

@@ -257,7 +257,7 @@ void Poster::ask(bool answered, observe::RawTime now) {
   }
   if (!asks_ || meter_.arrivals() < round()) return;
   ask_whether_in_place();
-  asked_ = posted_ - before_;
+  asked_ = meter_.arrivals() + under_way_;
   asks_ = false;
 }
 

@@ -102,7 +102,6 @@ class Poster final : public Lane {
   bool idle() const override { return under_way_ == 0 && !asked_; }
   void reset() override {
     meter_.reset(round());
-    before_ = posted_;
     asks_ = options_.in_place;
     buffers_.reset();
   }
@@ -154,7 +153,6 @@ class Poster final : public Lane {
   std::uint64_t posted_ = 0;  // in all; the next one's slot follows from it
   std::size_t wanted_ = 0;    // to be posted since start(): nothing more where a window is over
   std::size_t under_way_ = 0;
-  std::uint64_t before_ = 0;            // of those posted, before the phase
   bool asks_ = false;                   // when the first round is over
   std::optional<std::uint64_t> asked_;  // whether so many of the phase are in place: a read is under way
   std::size_t base_;                    // where its slots begin
