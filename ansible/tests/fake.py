@@ -154,6 +154,46 @@ def nft():
         save(file, [one for one in lines(file) if not re.search(f"# handle {args[6]}$", one)])
 
 
+def firewall_cmd():
+    """Zones as files zone-NAME and zone-NAME-permanent: interfaces by name, rules."""
+    options = dict(one.partition("=")[::2] for one in args)
+    if name == "firewall-cmd" and "firewalld" not in lines("active"):
+        sys.exit("FirewallD is not running")
+    stays = "-permanent" if "--permanent" in options or name == "firewall-offline-cmd" else ""
+    if "--state" in options:
+        sys.exit(0)
+    if "--get-default-zone" in options:
+        print("public")
+    elif "--list-all-zones" in options:
+        for zone in ["dmz", "public"]:
+            held = lines(f"zone-{zone}{stays}")
+            print(f"{zone}\n  target: default\n  interfaces: {' '.join(one for one in held if ' ' not in one)}\n  rich rules: ")
+            print("\n".join("\t" + one for one in held if " " in one) + "\n")
+    elif "--list-all-policies" in options:
+        print("\n".join(lines("policies")))
+    elif "--query-forward" in options:
+        sys.exit(os.path.exists(path("no-forward")))
+    else:
+        (change, what), = [(key[2:].partition("-")[0], value) for key, value in options.items() if key[:5] in ("--add", "--rem")]
+        file = f"zone-{options['--zone']}{stays}"
+        save(file, [one for one in lines(file) if one != what] + [what] * (change == "add"))
+
+
+def ufw():
+    if args == ["status"]:
+        print("Status: " + ("active" if os.path.exists(path("ufw")) else "inactive"))
+    elif args == ["show", "added"]:
+        print("\n".join(["Added user rules (see 'ufw status' for running firewall):", *lines("ufw")]))
+    else:
+        words = [one for one in args if one != "prepend"]
+        comment = words.index("comment") if "comment" in words else len(words)
+        rule = " ".join(["ufw", *words[:comment]])
+        if "delete" in words:
+            save("ufw", [one for one in lines("ufw") if not one.startswith(rule.replace("delete ", "") + " ")])
+        else:
+            save("ufw", [*lines("ufw"), f"{rule} comment '{words[-1]}'"])
+
+
 def mount():
     source, at = args[-2:]
     kind, options = args[1], args[3]
@@ -183,6 +223,9 @@ def umount():
     "chrt": chrt,
     "systemctl": systemctl,
     "nft": nft,
+    "firewall-cmd": firewall_cmd,
+    "firewall-offline-cmd": firewall_cmd,
+    "ufw": ufw,
     "mount": mount,
     "umount": umount,
     "exportfs": lambda: print("\n".join(lines("exported"))),

@@ -28,7 +28,7 @@ SYSCTLS = {
 
 class NetworkScript(ScriptCase):
     name = "network"
-    fakes = ["ip", "rdma", "ethtool", "sysctl", "modprobe", "chrt", "systemctl", "nft", "udevadm"]
+    fakes = ["ip", "rdma", "ethtool", "sysctl", "modprobe", "chrt", "systemctl", "nft", "ufw", "firewall-cmd", "firewall-offline-cmd", "udevadm"]
     folders = ["var/lib", "etc/sysctl.d", "sys/module", "sys/class/infiniband", "proc/7"]
     moved = ["/sys/", "/proc/", "/run/", "/var/lib/", "/etc/", "/dev/infiniband"]
 
@@ -158,6 +158,87 @@ class NetworkScript(ScriptCase):
         self.assertEqual(self.run_script("up"), [])
         self.run_script("down")
         self.assertEqual(self.read("nft-inet-filter-input") + self.read("nft-inet-filter-forward"), "")
+
+    def test_an_end_behind_ufw(self):
+        self.write("ufw", "ufw allow 22/tcp")
+        self.render("c1", longhaul_controllers=["192.0.2.7"])
+        self.assertIn("made: accept peer a0 10.20.0.1 tcp 32768-60999", self.run_script("up"))
+        rules = self.read("ufw")
+        self.assertIn("ufw allow proto tcp from 192.0.2.7 to any port 7471 comment 'longhaul tcp 7471 192.0.2.7'", rules)
+        self.assertIn("ufw allow in on a0 proto tcp from 10.20.0.1 to any port 32768:60999 comment", rules)
+        self.assertEqual(self.run_script("up"), [])
+        self.run_script("down")
+        self.assertEqual(self.read("ufw"), "ufw allow 22/tcp\n")
+
+    def test_an_end_behind_firewalld(self):
+        self.write("active", "firewalld")
+        self.write("zone-dmz", "a0")
+        self.write("zone-dmz-permanent", "a0")
+        self.render("c1", longhaul_controllers=["192.0.2.7"])
+        self.assertIn("made: accept tcp 7471 192.0.2.7", self.run_script("up"))
+        for zone in ["zone-public", "zone-public-permanent"]:
+            self.assertEqual(
+                self.read(zone), 'rule family="ipv4" source address="192.0.2.7" port port="7471" protocol="tcp" accept\n'
+            )
+        self.assertIn('rule family="ipv4" source address="10.20.0.1" protocol value="icmp" accept', self.read("zone-dmz"))
+        self.assertIn('port port="32768-60999" protocol="tcp" accept', self.read("zone-dmz-permanent"))
+        self.assertEqual(self.run_script("up"), [])
+        # Gone at run time alone, as after a rule that somebody removed: it is made again.
+        self.write("zone-public", "")
+        self.assertEqual(self.run_script("up"), ["made: accept tcp 7471 192.0.2.7"])
+        self.run_script("down")
+        for zone in ["zone-public", "zone-public-permanent", "zone-dmz", "zone-dmz-permanent"]:
+            self.assertEqual(self.read(zone), "a0\n" if "dmz" in zone else "")
+
+    def behind_firewalld(self, *zones):
+        """A router, with what firewalld says of its interfaces."""
+        self.write("active", "firewalld")
+        for zone, netdevs in zones:
+            self.write("zone-" + zone, netdevs)
+            self.write(f"zone-{zone}-permanent", netdevs)
+        self.render("r1")
+
+    def test_firewalld_forwards_to_an_interface_that_is_named(self):
+        # It forwards nothing to one that is in the default zone because it is in no other.
+        self.behind_firewalld(("public", "mgmt\nrb0"))
+        self.assertIn("made: accept forward ra0 rb0", self.run_script("up"))
+        self.assertEqual(self.read("zone-public"), "mgmt\nrb0\nra0\n")
+        self.assertEqual(self.run_script("up") + self.run_script("check"), [])
+        self.run_script("down")
+        self.assertEqual(self.read("zone-public") + self.read("zone-public-permanent"), 2 * "mgmt\nrb0\n")
+
+    def test_another_firewall_than_before(self):
+        self.behind_firewalld(("public", "mgmt"))
+        self.render("r1", longhaul_controllers=["192.0.2.7"])
+        self.run_script("up")
+        self.write("active", "nftables")
+        said = self.run_script("up")
+        self.assertIn("undone: accept tcp 7471 192.0.2.7", said)
+        self.assertIn("made: accept tcp 7471 192.0.2.7", said)
+        # It does not run: what it has for good is what it will have when it does.
+        self.assertEqual(self.read("zone-public-permanent"), "mgmt\n")
+        self.assertIn("7471", self.read("nft-inet-filter-input"))
+        self.run_script("down")
+        self.assertEqual(self.read("nft-inet-filter-input") + self.read("nft-inet-filter-forward"), "")
+
+    def test_firewalld_that_forwards_nothing_is_told(self):
+        self.behind_firewalld(("public", "ra0"), ("dmz", "rb0"))
+        self.run_script("up", 1)
+        self.assertIn("r1: firewalld forwards nothing from ra0 (zone public) to rb0 (zone dmz). Remedy: ", self.errors)
+        self.write(
+            "policies",
+            "allow-host-ipv6 (active)\n  ingress-zones: ANY\n  egress-zones: HOST\n\n"
+            "mine (active)\n  ingress-zones: public dmz\n  egress-zones: dmz public\n",
+        )
+        self.assertEqual(self.run_script("up"), [])
+        self.write("policies", self.read("policies").replace("mine (active)", "mine").strip())
+        self.run_script("check", 1)
+
+    def test_a_zone_that_does_not_forward_is_told(self):
+        self.behind_firewalld(("public", "ra0\nrb0"))
+        self.write("no-forward", "")
+        self.run_script("up", 1)
+        self.assertIn("from ra0 (zone public) to rb0 (zone public). Remedy: firewall-cmd --permanent --zone=public --add-forward", self.errors)
 
     def test_nobody_named_is_nobody_let_in(self):
         self.write("active", "nftables")

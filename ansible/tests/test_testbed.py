@@ -163,6 +163,22 @@ class ControlAddress(unittest.TestCase):
         self.assertEqual(testbed.control_problem("c1", self.v), "")
 
 
+class Port(unittest.TestCase):
+    def problem(self, listener):
+        v = hostvars()
+        v["c1"]["longhaul_node"]["listener"] = listener
+        return testbed.port_problem("c1", v, 7499)
+
+    def test_another_program_on_the_agents_port_is_named(self):
+        self.assertEqual(self.problem({}), "")
+        self.assertEqual(self.problem({"program": "longhaul-agent", "pid": 7}), "")
+        self.assertEqual(
+            self.problem({"program": "nginx", "pid": 12}),
+            "c1: TCP port 7499 is taken by nginx (pid 12). Remedy: stop that, or choose another longhaul_port in the inventory",
+        )
+        self.assertIn("is taken by unknown (pid unknown)", self.problem({"program": "unknown", "pid": 0}))
+
+
 class Firewall(unittest.TestCase):
     def problem(self, running, firewall="auto", controllers=()):
         v = hostvars()
@@ -200,7 +216,7 @@ class Firewall(unittest.TestCase):
             testbed.firewall_holes("s1", v, GROUPS),
             [
                 f"peer b0 fd00::1 {hole}"
-                for hole in ["ipv6-icmp", "udp 7473", "tcp 20000-30000", "tcp 111", "tcp 2049", "tcp 20048", "tcp 20049"]
+                for hole in ["ipv6-icmp", "udp 7473", "tcp 20000-30000", "tcp 111", "tcp 2049", "tcp 20048", "tcp 20049", "tcp 7474"]
             ],
         )
 

@@ -27,6 +27,9 @@ std::string node_script(const GuestView& view, const PlannedNode& node);
 /// The MAC of a VM's control interface in full, where interfaces are told apart by it.
 inline constexpr const char* kControlMac = "02:6c:68:00:00:01";
 
+/// Where a guest sees those of the host that reach it through its control interface (QEMU's user network).
+inline constexpr const char* kHostAddress = "10.0.2.2";
+
 /// In the compact lab the router is this network namespace of the one VM.
 inline constexpr const char* kRouterNamespace = "R";
 

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include "lab/plan/guest.hh"
+
 namespace longhaul::lab {
 namespace {
 
@@ -78,6 +80,8 @@ void add_system_vars(YAML::Emitter& out, const InventoryOptions& options) {
   add_text(out, "longhaul_program", options.program_dir + "/longhaul");
   add_text(out, "longhaul_packages", (std::filesystem::path{options.program_dir}.parent_path() / "packages").string());
   add(out, "longhaul_require_clock_sync", false);  // these systems reach no time server
+  out << YAML::Key << "longhaul_controllers" << YAML::Value << YAML::Flow << YAML::BeginSeq << kHostAddress
+      << YAML::EndSeq;
 }
 
 void add_controllers(YAML::Emitter& out) {

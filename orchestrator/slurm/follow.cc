@@ -59,6 +59,13 @@ std::size_t processors_of(std::string_view text) {
 tl::unexpected<Error> submission_error(std::string_view said) {
   const auto words = one_line(said);
   const auto has = [&](std::string_view part) { return words.find(part) != std::string::npos; };
+  // Of an account its words name partitions, too.
+  if (has("nvalid account") || has("nvalid qos"))
+    return refuse(
+        "Slurm took no job ({}): `sacctmgr show assoc user=$USER format=account,partition,qos` shows what is yours: "
+        "choose "
+        "by --sbatch=--account=NAME, --sbatch=--qos=NAME",
+        words);
   if (has("artition"))
     return refuse("Slurm took no job ({}): `sinfo` shows the partitions there are: choose one by --partition", words);
   if (has("QOS") || has("imit") || has("quota") || has("ssociation"))

@@ -1,5 +1,6 @@
-// The collection makes a testbed of bare Debian systems, twice alike, and leaves them as they were. One lab serves all
-// tests, in this order.
+// The collection makes a testbed of bare Debian systems, twice alike, and leaves them as they were. They are as an
+// operator has them who trusts nobody: no root by ssh for Ansible, and on each another firewall that lets in ssh alone.
+// One lab serves all tests, in this order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +41,7 @@ ip -o address | sed 's/ valid_lft.*//'
 ip route show table all | sed 's/ expires.*//' | sort
 ip neighbour show nud permanent
 ls /sys/class/infiniband 2>/dev/null
-find /etc /usr/local /lib/systemd /lib/sysusers.d -xdev ! -path '*/systemd/network/*' \( -type f -o -type l \) | sort
+find /etc /usr/local /lib/systemd /lib/sysusers.d -xdev ! -path '*/systemd/network/*' ! -path '/etc/firewalld/*' \( -type f -o -type l \) | sort
 sysctl net.ipv4.ip_forward net.ipv4.tcp_no_metrics_save net.core.rmem_max net.core.wmem_max net.ipv4.tcp_rmem
 tc qdisc show | sed 's/dev mgmt .*//'
 systemctl --root=/ list-unit-files --state=enabled --no-legend
@@ -48,7 +49,50 @@ for f in /etc/passwd /etc/group; do sort $f; done
 cut -d ' ' -f 1-3 /proc/mounts | grep -e nfs -e longhaul
 systemctl list-units --plain --no-legend --state=active 'nfs*' 'rpc*' | cut -d ' ' -f 1
 cut -d ' ' -f 1 /proc/modules | grep nfs | sort
+nft --stateless list ruleset | grep -v '^#'
+ufw show added 2>/dev/null
+for when in '' --permanent; do firewall-cmd $when --list-all-zones 2>/dev/null; done
+true # where no firewalld runs
 )";
+
+/// Whom Ansible logs in as.
+constexpr const char* kOperator = R"(
+useradd --create-home operations
+install -d -m 0700 -o operations /home/operations/.ssh
+install -m 0600 -o operations /root/.ssh/authorized_keys /home/operations/.ssh/
+echo 'operations ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/operations
+)";
+
+/// Ports closed to all but ssh.
+const std::map<std::string, std::string> kFirewalls{
+    {"client", "ufw allow 22/tcp && ufw --force enable && systemctl enable ufw"},
+    {"server", R"(cat >/etc/nftables.conf <<'END'
+flush ruleset
+table inet filter {
+  chain input {
+    type filter hook input priority filter; policy drop;
+    ct state established,related accept
+    iifname "lo" accept
+    tcp dport 22 accept
+  }
+}
+END
+systemctl enable --now nftables)"},
+    {"router", "systemctl enable --now firewalld"},
+};
+
+/// The inventory with one text in the place of another, as a file beside it: the authority's folder is found from
+/// there.
+std::string changed(const std::string& inventory, const std::string& name, const std::string& from,
+                    const std::string& to) {
+  auto text = read_file(inventory);
+  const auto at = text.find(from);
+  if (at == std::string::npos) throw std::runtime_error("no " + from + " in the inventory");
+  text.replace(at, from.size(), to);
+  const auto path = std::filesystem::path{inventory}.parent_path() / name;
+  write_file(path, text);
+  return path;
+}
 
 class Systems : public ::testing::Test {
  protected:
@@ -56,17 +100,23 @@ class Systems : public ::testing::Test {
     const auto packages = run_program({LONGHAUL_SOURCE_DIR "/scripts/package"});
     ASSERT_EQ(packages.code, 0) << packages.out << packages.err;
     lab_ = std::make_unique<BootedLab>("systems");
-    for (const auto* node : kNodes) before_[node] = lab_->must(node, kState);
+    for (const auto* node : kNodes) {
+      lab_->must(node, std::string{kOperator} + kFirewalls.at(node) + " >/dev/null");
+      before_[node] = lab_->must(node, kState);
+    }
+    inventory_ = changed(lab_->inventory(), "operated.yml", "ansible_user: root", "ansible_user: operations");
   }
   static void TearDownTestSuite() { lab_.reset(); }
 
-  const std::string& inventory() const { return lab_->inventory(); }
+  const std::string& inventory() const { return inventory_; }
   static constexpr const char* kNodes[] = {"client", "server", "router"};
   static std::unique_ptr<BootedLab> lab_;
   static std::map<std::string, std::string> before_;
+  static std::string inventory_;
 };
 
 std::unique_ptr<BootedLab> Systems::lab_;
+std::string Systems::inventory_;
 std::map<std::string, std::string> Systems::before_;
 
 /// A folder of the client where the server's is mounted by this transport, on the path of this provider.
@@ -107,18 +157,6 @@ std::string difference(const std::string& before, const std::string& after) {
   return text;
 }
 
-/// The inventory with one text in the place of another.
-std::filesystem::path changed(const std::string& inventory, const std::string& from, const std::string& to) {
-  auto text = read_file(inventory);
-  const auto at = text.find(from);
-  if (at == std::string::npos) throw std::runtime_error("no " + from + " in the inventory");
-  text.replace(at, from.size(), to);
-  // Beside it: the authority's folder is found from there.
-  const auto path = std::filesystem::path{inventory}.parent_path() / "changed.yml";
-  write_file(path, text);
-  return path;
-}
-
 /// A host's count in Ansible's recap.
 int count(const std::string& recap, const std::string& host, const std::string& what) {
   std::smatch match;
@@ -133,12 +171,23 @@ TEST_F(Systems, LintianFindsNothingInThePackages) {
   EXPECT_EQ(found.code, 0) << found.out << found.err;
 }
 
-TEST_F(Systems, AWrongInterfaceNameIsToldBeforeAnythingIsChanged) {
-  const auto outcome = play(changed(inventory(), "netdev: b0", "netdev: x9"), "site", {"--limit", "localhost,server"});
+// On each node another thing.
+TEST_F(Systems, WhatIsWrongIsToldBeforeAnythingIsChanged) {
+  const std::string text = read_file(inventory());
+  const std::string key = "longhaul_port: ";
+  const auto port = std::stoi(text.substr(text.find(key, text.find("routers:")) + key.size()));
+  lab_->must("router", "systemd-run -q --unit squatter python3 -m http.server " + std::to_string(port));
+  lab_->must("client", "module=$(modinfo -n rdma_rxe); echo $module >/root/module; mv $module /root/rxe; depmod");
+  const auto outcome = play(changed(inventory(), "changed.yml", "netdev: b0", "netdev: x9"), "site");
+  lab_->must("client", "mv /root/rxe $(cat /root/module); rm /root/module; depmod");
+  lab_->must("router", "systemctl stop squatter");
   EXPECT_NE(outcome.code, 0);
   EXPECT_THAT(outcome.out, HasSubstr("server: network interface x9 (path wan) is not there"));
   EXPECT_THAT(outcome.out, HasSubstr("correct longhaul_attachments"));
-  EXPECT_EQ(difference(before_["server"], lab_->must("server", kState)), "");
+  EXPECT_THAT(outcome.out, HasSubstr("router: TCP port " + std::to_string(port) + " is taken by python3"));
+  EXPECT_THAT(outcome.out, HasSubstr("client: its kernel"));
+  EXPECT_THAT(outcome.out, HasSubstr("has no module rdma_rxe. Remedy: install linux-image-amd64"));
+  for (const auto* node : kNodes) EXPECT_EQ(difference(before_[node], lab_->must(node, kState)), "") << node;
 }
 
 TEST_F(Systems, AnInterruptedApplicationIsCompletedByTheNext) {
@@ -146,7 +195,7 @@ TEST_F(Systems, AnInterruptedApplicationIsCompletedByTheNext) {
   const auto text = read_file(inventory());
   const auto at = text.find("ansible_port: ", text.find("servers:"));
   const auto port = text.substr(at, text.find('\n', at) - at);
-  const auto partly = play(changed(inventory(), port, "ansible_port: 1"), "site");
+  const auto partly = play(changed(inventory(), "changed.yml", port, "ansible_port: 1"), "site");
   EXPECT_NE(partly.code, 0);
   EXPECT_GT(count(partly.out, "server", "unreachable"), 0) << partly.out;
   EXPECT_EQ(count(partly.out, "client", "failed"), 0) << partly.out;

@@ -149,6 +149,12 @@ TEST(Submission, SaysWhatToDo) {
   EXPECT_THAT(
       said("sbatch: error: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"),
       HasSubstr("a limit of your account"));
+  // With slurmdbd and AccountingStorageEnforce=associations.
+  EXPECT_THAT(
+      said("sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified"),
+      HasSubstr("choose by --sbatch=--account=NAME"));
+  EXPECT_THAT(said("sbatch: error: Batch job submission failed: Invalid qos specification"),
+              HasSubstr("--sbatch=--qos"));
   EXPECT_EQ(submission_error("x partition").value().exit_code, ExitCode::usage);
   EXPECT_EQ(submission_error("Unable to contact").value().exit_code, ExitCode::failure);
 }

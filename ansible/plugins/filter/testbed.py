@@ -146,6 +146,18 @@ def control_problem(host, hostvars):
     return ""
 
 
+def port_problem(host, hostvars, port=7471):
+    """Who else listens on the agent's port. Empty: nobody, or that cannot be known yet."""
+    listener = _facts(hostvars, host).get("listener") or {}
+    program = listener.get("program", "longhaul-agent")
+    if program == "longhaul-agent":
+        return ""
+    return (
+        f"{host}: TCP port {port} is taken by {program} (pid {listener['pid'] or 'unknown'}). "
+        f"Remedy: stop that, or choose another longhaul_port in the inventory"
+    )
+
+
 def firewall_problem(host, hostvars, firewall="auto", controllers=()):
     """Why nobody can say whom the node's firewall is to let in to the agent. Empty: all is said."""
     running = _facts(hostvars, host).get("firewall", "")
@@ -167,6 +179,8 @@ def firewall_problem(host, hostvars, firewall="auto", controllers=()):
 
 # What nfs.j2 has rpcbind, nfsd and mountd listen on.
 NFS_PORTS = ("111", "2049", "20048")
+# What verify's rping listens on: by sockets over iWARP.
+RPING_PORT = "7474"
 
 
 def _peer_ports(pair, is_server, local_ports):
@@ -180,7 +194,7 @@ def _peer_ports(pair, is_server, local_ports):
     if is_server:
         found += [("tcp", port) for port in NFS_PORTS]
         if pair["device"] and pair["provider"] == "siw":
-            found.append(("tcp", "20049"))
+            found += [("tcp", "20049"), ("tcp", RPING_PORT)]
     return found
 
 
@@ -406,6 +420,7 @@ class FilterModule:
             "clock_problem": clock_problem,
             "control_address": control_address,
             "control_problem": control_problem,
+            "port_problem": port_problem,
             "firewall_problem": firewall_problem,
             "firewall_holes": firewall_holes,
             "verdict": verdict,

@@ -162,7 +162,7 @@ TEST(Inventory, OfSystemsTellsAnsibleTheWay) {
   for (const auto* line :
        {"    ansible_ssh_private_key_file: \"/run/l/id_ed25519\"\n",
         "    longhaul_program: \"/src/build/release/bin/longhaul\"\n",
-        "    longhaul_packages: \"/src/build/release/packages\"\n",
+        "    longhaul_packages: \"/src/build/release/packages\"\n", "    longhaul_controllers: [10.0.2.2]\n",
         "    controllers:\n      hosts:\n        localhost:\n",
         "          longhaul_port: 50001\n          ansible_port: 50005\n",
         "device: rxe_a0, provider: rxe, gateway: 10.10.0.254}\n", "device: rxe_c0, provider: rxe}\n"})
