@@ -63,8 +63,7 @@ tl::unexpected<Error> submission_error(std::string_view said) {
   if (has("nvalid account") || has("nvalid qos"))
     return refuse(
         "Slurm took no job ({}): `sacctmgr show assoc user=$USER format=account,partition,qos` shows what is yours: "
-        "choose "
-        "by --sbatch=--account=NAME, --sbatch=--qos=NAME",
+        "choose by --sbatch=--account=NAME, --sbatch=--qos=NAME",
         words);
   if (has("artition"))
     return refuse("Slurm took no job ({}): `sinfo` shows the partitions there are: choose one by --partition", words);
