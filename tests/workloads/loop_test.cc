@@ -61,7 +61,7 @@ TEST(Window, LastsForBothItsDurationAndItsSamples) {
 }
 
 TEST(Window, WaitsForMoreSamplesButNotForEver) {
-  Window window{1us, 3, {.samples = 10, .patience = 4us}};
+  Window window{1us, 3, {.enough = [](std::uint64_t samples) { return samples >= 10; }, .patience = 4us}};
   window.open(observe::from_ns(5000));
   EXPECT_FALSE(window.over(observe::from_ns(7000), 9));
   EXPECT_FALSE(window.fulfilled(9));
@@ -72,7 +72,7 @@ TEST(Window, WaitsForMoreSamplesButNotForEver) {
 
 TEST(Window, WaitsForWhatOthersCount) {
   bool enough = false;
-  Window window{1us, 3, {.patience = 4us, .enough = [&] { return enough; }}};
+  Window window{1us, 3, {.enough = [&](std::uint64_t) { return enough; }, .patience = 4us}};
   window.open(observe::from_ns(5000));
   EXPECT_FALSE(window.over(observe::from_ns(7000), 9));
   EXPECT_TRUE(window.over(observe::from_ns(9000), 9)) << "not for ever";

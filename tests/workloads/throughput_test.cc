@@ -97,6 +97,12 @@ TEST(Meter, HasEnoughWithFourRoundsOrTwoLongOnes) {
 }
 
 // Nothing that the look found which ended the round came after it.
+TEST(Meter, OfManyLanesFourRoundsAreEnough) {
+  const auto enough = rounds(8, 2);
+  EXPECT_FALSE(enough(8 * 2 * 4 - 1));
+  EXPECT_TRUE(enough(8 * 2 * 4));
+}
+
 TEST(Meter, ARoundEndsWithTheLookThatSeesItsEnd) {
   Meter meter;
   meter.reset(30);

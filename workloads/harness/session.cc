@@ -164,8 +164,7 @@ std::vector<Samples> ClientSession::measure(const Lanes& lanes, const Options& o
   loop.raw_limit = kRawSamples;
   window_end_ = observe::raw_time() + duration("duration");
   const auto fewest = options.fewest.value_or(static_cast<std::uint64_t>(number("min_samples")));
-  const Window window{
-      duration("duration"), fewest, {options.of_each_lane * lanes.size(), kLongestWait, options.enough}};
+  const Window window{duration("duration"), fewest, {.enough = options.enough, .patience = kLongestWait}};
   auto samples = run_operations(lanes, window, loop);
   if (const auto count = options.count ? options.count() : samples.front().histogram.count(); !window.fulfilled(count))
     limit(fmt::format("{} operations in {}: too few for what {} may have under way, their rate is a guess", count,

@@ -110,11 +110,9 @@ class ClientSession : public PairedSession {
     std::size_t kinds = 1;                     ///< of operations that the lanes take in turn
     std::int64_t round_trips = 0;              ///< that the warm-up lasts at the least
     std::optional<std::uint64_t> fewest = {};  ///< operations of the window, in place of min_samples
-    /// Operations that each lane should have in the window, on average: waited for beyond its duration, but not for
-    /// long. With fewer the run is limited.
-    std::uint64_t of_each_lane = 0;
-    /// Likewise, by what the workload itself measures.
-    std::function<bool()> enough = {};
+    /// Whether the window has what it should, given its operations: waited for beyond its duration, but not for long.
+    /// With less the run is limited. Empty: it always has.
+    std::function<bool(std::uint64_t operations)> enough = {};
     std::function<std::uint64_t()> count = {};  ///< LoopOptions::count
   };
   /// Until the server has all connections: before that Linux's siw (6.1, siw_accept()) overlooks what comes over them.

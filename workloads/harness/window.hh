@@ -15,9 +15,8 @@ class Window {
  public:
   /// What is waited for, too, but no longer than this.
   struct Wish {
-    std::uint64_t samples = 0;
+    std::function<bool(std::uint64_t samples)> enough = {};  ///< empty: nothing is
     Nanoseconds patience{};
-    std::function<bool()> enough = {};  ///< by a measure that is not the loop's; empty: none
   };
 
   Window(Nanoseconds duration, std::uint64_t min_samples) : Window(duration, min_samples, {}) {}
@@ -33,7 +32,7 @@ class Window {
   }
 
   /// The wish: what was measured is enough.
-  bool fulfilled(std::uint64_t samples) const { return samples >= wish_.samples && (!wish_.enough || wish_.enough()); }
+  bool fulfilled(std::uint64_t samples) const { return !wish_.enough || wish_.enough(samples); }
 
   Nanoseconds duration() const { return duration_; }
 

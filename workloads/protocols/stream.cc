@@ -114,6 +114,10 @@ double Meter::rate() const {
   return last_ > since.begin ? since.bytes * 8 / ratio(last_ - since.begin, 1s) : 0;
 }
 
+std::function<bool(std::uint64_t arrivals)> rounds(std::size_t lanes, std::size_t round) {
+  return [least = kRounds * lanes * round](std::uint64_t arrivals) { return arrivals >= least; };
+}
+
 double rate_of(const std::vector<Meter>& lanes) {
   double rate = 0;
   for (const auto& one : lanes) rate += one.rate();

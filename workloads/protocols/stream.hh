@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -82,6 +83,8 @@ inline bool is_iwarp(const TransportFacts& facts) {
 
 /// Rounds that each lane has to make where rate_of() is asked for: of one it tells nothing.
 inline constexpr std::size_t kRounds = 4;
+/// Whether so many arrivals are these rounds of all lanes, on average: ClientSession::Options::enough.
+std::function<bool(std::uint64_t arrivals)> rounds(std::size_t lanes, std::size_t round = 1);
 /// Of all lanes together, each of which has a meter of its own: how often one comes to its end follows from the lane's
 /// own operations, in whatever bursts those of all come. Bit/s.
 double rate_of(const std::vector<Meter>& lanes);

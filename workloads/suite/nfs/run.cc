@@ -85,7 +85,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
       for (std::size_t i = 0; i < threads; ++i) rpc::fill_content(io.buffer(i), io.offset(i));
     Lanes lanes;
     for (std::size_t i = 0; i < threads; ++i) lanes.push_back(std::make_unique<IoLane>(io, i, size, meters[i]));
-    samples = session.measure(lanes, {.sleeping = session.sleeps(), .of_each_lane = stream::kRounds});
+    samples = session.measure(lanes, {.sleeping = session.sleeps(), .enough = stream::rounds(threads)});
     if (reads(session))
       for (std::size_t i = 0; i < threads; ++i)
         if (const auto fault = rpc::content_fault(io.buffer(i), io.offset(i)); !fault.empty())

@@ -265,7 +265,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
       lanes.push_back(std::make_unique<CallLane>(*clients.back(), thread, meters[lanes.size()]));
   }
   const auto samples =
-      session.measure(lanes, {.sleeping = session.sleeps(), .of_each_lane = stream::kRounds * options.kept()});
+      session.measure(lanes, {.sleeping = session.sleeps(), .enough = stream::rounds(lanes.size(), options.kept())});
   for (const auto& one : clients) one->verify_last();
   const auto count = samples.front().histogram.count();
   auto metrics = metrics_of(clients, options, count);

@@ -100,7 +100,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   }
   ClientSession::Options measuring{.round_trips = kRampUp, .count = [&] { return stream::arrivals_of(meters); }};
   if (options.op == "write" || options.op == "read")
-    measuring.enough = [&] {
+    measuring.enough = [&](std::uint64_t) {
       return std::all_of(posters.begin(), posters.end(), std::mem_fn(&stream::Poster::enough));
     };
   session.measure(lanes, measuring);
