@@ -135,7 +135,7 @@ std::string short_time(double nanoseconds) {
 
 std::string short_ratio(double ratio) {
   const double off = std::abs(ratio - 1);
-  if (ratio >= 99.5) return fmt::format("{:.0f}", ratio);
+  if (ratio > 0 && ratio < 0.0995) return fmt::format("{:.2g}", ratio);
   if (ratio >= 9.95) return fmt::format("{:.0f}", ratio);
   if (off >= 0.195 && ratio > 1) return fmt::format("{:.1f}", ratio);
   if (off >= 0.0195) return fmt::format("{:.2f}", ratio);

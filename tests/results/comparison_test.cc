@@ -221,6 +221,8 @@ TEST(ShortNumbers, AsManyDigitsAsTheyAreGoodFor) {
   EXPECT_EQ(short_ratio(1.0987), "1.10");
   EXPECT_EQ(short_ratio(1.0049), "1.005");
   EXPECT_EQ(short_ratio(0.87), "0.87");
+  EXPECT_EQ(short_ratio(0.0994), "0.099");
+  EXPECT_EQ(short_ratio(0.00471), "0.0047") << "and not 0.00";
 }
 
 }  // namespace

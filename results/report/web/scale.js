@@ -38,6 +38,7 @@ function bytes(count) {
 
 function ratioText(ratio) {
   const off = Math.abs(ratio - 1);
+  if (ratio > 0 && ratio < 0.0995) return ratio.toPrecision(2);
   if (ratio >= 9.95) return ratio.toFixed(0);
   if (off >= 0.195 && ratio > 1) return ratio.toFixed(1);
   if (off >= 0.0195) return ratio.toFixed(2);
