@@ -89,6 +89,8 @@ choose_own() {
     headers=$wanted_modules/build
     [ -f "$headers/Makefile" ] || die "--modules $wanted_modules: its link build names no build tree, and siw, veth and longhaul_reg are built against it; keep the tree"
     release=$(basename "$(readlink -f "$wanted_modules")")
+    built=$(cat "$headers/include/config/kernel.release" 2>/dev/null) || built=$release
+    [ "$built" = "$release" ] || die "--modules $wanted_modules: its build tree has been configured as kernel $built since, which takes other modules: keep a tree for each"
     kernel_version=$({ cat "$wanted_kernel"; find -L "$wanted_modules/" -name '*.ko*' -not -path '*/build/*' -not -path '*/source/*' -print0 |
         LC_ALL=C sort -z | xargs -0 cat; } | sha256sum | cut -c1-16)
 }
@@ -125,7 +127,10 @@ veth=drivers/net/veth.c
 
 find_source() { # source: a folder with the kernel's own siw and veth, as far as there are any
     if [ -n "$wanted_modules" ]; then
-        source=$(readlink -f "$wanted_modules/source" || readlink -f "$wanted_modules/build")
+        # 6.12's `make modules_install` leaves no link `source`: that is the build tree, or what a tree of objects alone names so.
+        source=$wanted_modules/source
+        [ -d "$source" ] || source=$wanted_modules/build
+        [ -f "$source/$veth" ] || [ ! -d "$source/source" ] || source=$source/source
         return
     fi
     archive=/usr/src/linux-source-$series.tar.xz

@@ -1,5 +1,7 @@
 #include "degen/engines/edt/programs.hh"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
@@ -36,6 +38,9 @@ int pass_on(libbpf_print_level level, const char* format, va_list arguments) {
   if (error == EPERM || error == EACCES)
     throw_errno("load the programs of engine edt (they need CAP_BPF and CAP_NET_ADMIN)", error);
   if (error == ENOSYS) throw_errno("load the programs of engine edt (this kernel has no BPF)", error);
+  // Its verifier looks types up that it has itself (Linux 6.12; btf_is_prog_ctx_type()).
+  if (error == EINVAL && ::access("/sys/kernel/btf/vmlinux", F_OK) != 0)
+    throw_errno("load the programs of engine edt (this kernel was built without CONFIG_DEBUG_INFO_BTF)", error);
   throw_errno("load the programs of engine edt", error);
 }
 
