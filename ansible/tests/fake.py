@@ -167,12 +167,11 @@ def firewall_cmd():
     elif "--list-all-zones" in options:
         for zone in ["dmz", "public"]:
             held = lines(f"zone-{zone}{stays}")
-            print(f"{zone}\n  target: default\n  interfaces: {' '.join(one for one in held if ' ' not in one)}\n  rich rules: ")
+            print(f"{zone}\n  target: default\n  interfaces: {' '.join(one for one in held if ' ' not in one)}")
+            print(f"  forward: {'no' if os.path.exists(path('no-forward')) else 'yes'}\n  rich rules: ")
             print("\n".join("\t" + one for one in held if " " in one) + "\n")
     elif "--list-all-policies" in options:
         print("\n".join(lines("policies")))
-    elif "--query-forward" in options:
-        sys.exit(os.path.exists(path("no-forward")))
     else:
         (change, what), = [(key[2:].partition("-")[0], value) for key, value in options.items() if key[:5] in ("--add", "--rem")]
         file = f"zone-{options['--zone']}{stays}"

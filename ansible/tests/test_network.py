@@ -242,6 +242,12 @@ class NetworkScript(ScriptCase):
         self.write("no-forward", "")
         self.run_script("up", 1)
         self.assertIn("from ra0 (zone public) to rb0 (zone public). Remedy: firewall-cmd --permanent --zone=public --add-forward", self.errors)
+        # Nor are interfaces left there that were put there in vain.
+        self.write("zone-public", "")
+        self.write("zone-public-permanent", "")
+        self.run_script("up", 1)
+        self.assertIn("from ra0 (zone public) to rb0 (zone public)", self.errors)
+        self.assertEqual(self.read("zone-public") + self.read("zone-public-permanent"), "")
 
     def test_nobody_named_is_nobody_let_in(self):
         self.write("active", "nftables")

@@ -220,6 +220,10 @@ class Firewall(unittest.TestCase):
             ],
         )
 
+    def test_the_port_of_verify_is_the_one_that_it_uses(self):
+        self.assertEqual(testbed.RPING_PORT, path_facts.RPING_PORT)
+        self.assertIn(f"-p {testbed.RPING_PORT}", (ANSIBLE / "roles/verify/files/listeners").read_text())
+
 
 class Certificates(unittest.TestCase):
     def test_due(self):

@@ -127,11 +127,11 @@ veth=drivers/net/veth.c
 
 find_source() { # source: a folder with the kernel's own siw and veth, as far as there are any
     if [ -n "$wanted_modules" ]; then
-        # 6.12's `make modules_install` leaves no link `source`: that is the build tree, or what a tree of objects alone names so.
-        source=$wanted_modules/source
-        [ -d "$source" ] || source=$wanted_modules/build
-        [ -f "$source/$veth" ] || [ ! -d "$source/source" ] || source=$source/source
-        return
+        # 6.12's `make modules_install` leaves no link `source`: a build tree of objects alone has one, another is the source.
+        for source in "$wanted_modules/source" "$wanted_modules/build/source" "$wanted_modules/build"; do
+            [ ! -f "$source/$veth" ] || return 0
+        done
+        return 0
     fi
     archive=/usr/src/linux-source-$series.tar.xz
     if [ "$release" != "$installed" ] || [ ! -f "$archive" ]; then
