@@ -89,8 +89,9 @@ choose_own() {
     headers=$wanted_modules/build
     [ -f "$headers/Makefile" ] || die "--modules $wanted_modules: its link build names no build tree, and siw, veth and longhaul_reg are built against it; keep the tree"
     release=$(basename "$(readlink -f "$wanted_modules")")
-    built=$(cat "$headers/include/config/kernel.release" 2>/dev/null) || built=$release
-    [ "$built" = "$release" ] || die "--modules $wanted_modules: its build tree has been configured as kernel $built since, which takes other modules: keep a tree for each"
+    # What modules name as their kernel (vermagic); include/config/kernel.release of Debian's headers names another.
+    built=$(sed -n 's/^#define UTS_RELEASE "\(.*\)"$/\1/p' "$headers/include/generated/utsrelease.h" 2>/dev/null) || built=
+    [ "${built:-$release}" = "$release" ] || die "--modules $wanted_modules: its build tree has been configured as kernel $built since, which takes other modules: keep a tree for each"
     kernel_version=$({ cat "$wanted_kernel"; find -L "$wanted_modules/" -name '*.ko*' -not -path '*/build/*' -not -path '*/source/*' -print0 |
         LC_ALL=C sort -z | xargs -0 cat; } | sha256sum | cut -c1-16)
 }

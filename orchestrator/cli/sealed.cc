@@ -113,7 +113,12 @@ Result<lab::SealedImage> seal_for(const RunOptions& options, const RunPlan& plan
   wanted.clock = {.shift = options.shift, .quantum = options.quantum};
   wanted.progress = [&sink](const std::string& line) { sink.on(StepEvent{line}); };
   wanted.cancelled = [] { return interrupted(); };
-  return lab::seal(wanted);
+  auto image = lab::seal(wanted);
+  if (!image) return image;
+  const auto said = understand_saying(image->greeting);
+  if (!said) return tl::unexpected(said.error());
+  for (const auto& remark : said->remarks) sink.on(StepEvent{fmt::format("sealed lab: {}", remark)});
+  return image;
 }
 
 CopyRunner copies_of(const lab::SealedImage& image) {

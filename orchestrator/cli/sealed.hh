@@ -24,7 +24,7 @@ Result<std::string> settle_clock(const ClockQuestion& question);
 Result<CampaignSession> run_sealed_session(const RunOptions& options, const RunPlan& plan,
                                            std::optional<RunDirectory>& directory, Sink& sink);
 
-/// The sealed lab that a plan wants.
+/// The sealed lab that a plan wants. What it lacks is told.
 Result<lab::SealedImage> seal_for(const RunOptions& options, const RunPlan& plan, Sink& sink);
 
 /// Makes runs on copies of it.

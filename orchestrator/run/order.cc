@@ -18,12 +18,13 @@ constexpr Nanoseconds kWindow = std::chrono::milliseconds{64};
 constexpr int kWarmRoundTrips = 2;
 constexpr Nanoseconds kWarmUp = std::chrono::milliseconds{8};
 
-constexpr std::string_view kFacts = "facts ", kRecord = "record ", kTrouble = "trouble ", kInjected = "injected ",
-                           kResumed = "resumed";
+constexpr std::string_view kFacts = "facts ", kRecord = "record ", kRemark = "remark ", kTrouble = "trouble ",
+                           kInjected = "injected ", kResumed = "resumed";
 
 // What a sealed lab says is read whole: it must not be longer than an honest one can make it.
 constexpr std::size_t kLongestLine = std::size_t{16} << 20;  // as an agent's message, which a record comes in elsewhere
 constexpr std::size_t kMostNodes = 64;
+constexpr std::size_t kMostRemarks = 16;
 constexpr std::size_t kMostRecords = 16;       // attempts of two sessions
 constexpr std::size_t kLongestReason = 16384;  // of words for people; the rest is cut
 
@@ -70,6 +71,10 @@ std::string say_facts(const std::string& node, const NodeFacts& facts) {
   return fmt::format("{}{} {}\n", kFacts, node, to_json(facts));
 }
 
+std::string say_remark(const std::string& what) {
+  return fmt::format("{}{}\n", kRemark, one_line(what));
+}
+
 std::string say_record(const RunRecord& record) {
   return fmt::format("{}{}\n", kRecord, to_json(record));
 }
@@ -102,6 +107,9 @@ Result<Saying> understand_saying(std::string_view said) {
       saying.facts.emplace(line.substr(0, space), std::move(*facts));
       if (saying.facts.size() > kMostNodes)
         return fail("the sealed lab said the facts of more than {} nodes", kMostNodes);
+    } else if (line.starts_with(kRemark)) {
+      if (saying.remarks.size() < kMostRemarks)
+        saying.remarks.emplace_back(line.substr(kRemark.size(), kLongestReason));
     } else if (line.starts_with(kRecord)) {
       auto record = run_record_from_json(line.substr(kRecord.size()));
       if (!record) return fail("the sealed lab's record: {}", record.error().message);

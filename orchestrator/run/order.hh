@@ -55,12 +55,14 @@ Result<SealedOrder> order_from_json(std::string_view text);
 /// One line of a sealed guest's output: a word and a document behind it.
 struct Saying {
   std::map<std::string, NodeFacts> facts;  ///< by node, before it was kept
+  std::vector<std::string> remarks;        ///< for people, before it was kept
   std::vector<RunRecord> records;          ///< of a run: the last counts
   std::optional<std::size_t> resumed;      ///< so many of them are of the session before that
   std::string injected;  ///< kInjectionDone, or why the order's injection could not be; empty: not reached
   std::string trouble;   ///< why there is no record
 };
 std::string say_facts(const std::string& node, const NodeFacts& facts);
+std::string say_remark(const std::string& what);
 std::string say_record(const RunRecord& record);
 std::string say_trouble(const std::string& why);
 /// That the session ended without a run that counts, and another one begins.

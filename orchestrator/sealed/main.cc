@@ -1,15 +1,20 @@
 // longhaul-sealed: the driver inside a sealed lab. Connects the agents, makes the runs that settle the machine, has it
 // kept, makes those that warm up QEMU, has it copied, and in every copy makes the one run that its order names, by the
 // same driver that runs campaigns on real nodes.
+#include <termios.h>
+#include <unistd.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "agents/identity/pki.hh"
 #include "common/log.hh"
+#include "degen/engines/planner.hh"
 #include "degen/impairment/spec.hh"
 #include "model/testbed.hh"
 #include "orchestrator/run/agents.hh"
@@ -58,6 +63,20 @@ class WarmUpJournal : public NoBooks {
     if (record.status == Status::ok) return {};
     return fail("warming up: {}: {}", record.workload, record.message);
   }
+};
+
+// What an engine is of no use for is told: a campaign may do without it.
+class EnginesJournal : public NoBooks {
+ public:
+  Result<void> add_run(const RunRecord& record) override {
+    const auto engine = choice_of(record.parameters, "engine", degen::engine_names().front());
+    if (record.status != Status::ok && told_.insert(engine).second)
+      say(say_remark(fmt::format("its engine {} does not work: {}", engine, record.message)));
+    return {};
+  }
+
+ private:
+  std::set<std::string> told_;
 };
 
 class NoSink : public Sink {
@@ -132,25 +151,29 @@ Awaitable<Result<Baseline>> make_runs(Work work, Testbed testbed, Dialer& dialer
   co_return driver.baseline();
 }
 
-Awaitable<Result<Baseline>> warm_up(SealedOrder order, Testbed testbed, KeptDialer& kept,
+Awaitable<Result<Baseline>> warm_up(SealedOrder order, Testbed testbed, KeptDialer& kept, Journal& journal,
                                     std::optional<Baseline> baseline) {
   auto work = work_of(order);
   if (!work) co_return tl::unexpected(work.error());
-  WarmUpJournal silent;
-  co_return co_await make_runs(std::move(*work), std::move(testbed), kept, silent, std::move(baseline));
+  co_return co_await make_runs(std::move(*work), std::move(testbed), kept, journal, std::move(baseline));
 }
 
 Awaitable<Result<void>> serve(Testbed testbed, KeptDialer& kept) {
   auto facts = co_await kept.connect_all(testbed);
   if (!facts) co_return tl::unexpected(facts.error());
   for (const auto& [node, one] : *facts) say(say_facts(node, one));
+  WarmUpJournal silent;
+  EnginesJournal engines;
   const auto settling = settling_order();
-  auto settled = co_await warm_up(settling, testbed, kept, std::nullopt);
+  auto settled = co_await warm_up(settling, testbed, kept, silent, std::nullopt);
+  if (!settled) co_return tl::unexpected(settled.error());
+  const auto by_every_engine = engines_order();
+  settled = co_await warm_up(by_every_engine, testbed, kept, engines, std::move(*settled));
   if (!settled) co_return tl::unexpected(settled.error());
   stop_here();  // and be kept
 
   const auto rehearsal = rehearsal_order();
-  auto warm = co_await warm_up(rehearsal, testbed, kept, std::move(*settled));
+  auto warm = co_await warm_up(rehearsal, testbed, kept, silent, std::move(*settled));
   if (!warm) co_return tl::unexpected(warm.error());
   stop_here();  // and be copied
 
@@ -200,6 +223,7 @@ int serve() {
     if (!why.empty()) {
       say(say_trouble(why));
       fmt::print(stderr, "longhaul-sealed: {}\n", why);
+      ::tcdrain(STDERR_FILENO);  // the machine ends at once, whatever its serial line has still to send
     }
     end_copy();
   });

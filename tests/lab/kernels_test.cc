@@ -89,6 +89,18 @@ TEST(Kernels, OnesOwnBootsFromItsFile) {
   EXPECT_EQ(treeless.code, 1);
   EXPECT_NE(treeless.err.find("its link build names no build tree"), std::string::npos) << treeless.err;
 
+  // A tree in which another kernel has been built since these modules were made.
+  const auto tree = directory.path() / "tree";
+  fs::create_directories(tree / "include/generated");
+  write_file(tree / "Makefile", "");
+  write_file(tree / "include/generated/utsrelease.h", "#define UTS_RELEASE \"6.12.1-mine\"\n");
+  fs::create_symlink(tree, modules / "build");
+  const auto another = run(directory.path() / "another", own);
+  EXPECT_EQ(another.code, 1);
+  EXPECT_NE(another.err.find("its build tree has been configured as kernel 6.12.1-mine since"), std::string::npos)
+      << another.err;
+  fs::remove(modules / "build");
+
   fs::create_symlink(headers, modules / "build");
   const auto made = run(directory.path() / "own", own);
   ASSERT_EQ(made.code, 0) << made.out << made.err;

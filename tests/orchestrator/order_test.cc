@@ -130,6 +130,12 @@ TEST(Saying, IsBounded) {
   const auto talks = understand_saying(say_trouble(std::string(100'000, 'x')));
   ASSERT_TRUE(talks);
   EXPECT_EQ(talks->trouble.size(), 16384U);
+  std::string remarks;
+  for (int i = 0; i < 17; ++i) remarks += say_remark(std::string(100'000, 'x'));
+  const auto remarked = understand_saying(remarks);
+  ASSERT_TRUE(remarked);
+  EXPECT_EQ(remarked->remarks.size(), 16U);
+  EXPECT_EQ(remarked->remarks.back().size(), 16384U);
 }
 
 TEST(Saying, IsUnderstoodAsItWasSaid) {
@@ -139,7 +145,7 @@ TEST(Saying, IsUnderstoodAsItWasSaid) {
   const auto second = testing::measured({.cell_id = "two", .repetition = 4, .variation = {.seed = 2}});
   const auto saying =
       understand_saying(say_facts("client", facts) + "[    0.1] a kernel's line\n\n" + say_record(first) + "records\n" +
-                        say_record(second) + say_trouble("it broke\nin two lines"));
+                        say_record(second) + say_remark("without\nan engine") + say_trouble("it broke\nin two lines"));
   ASSERT_TRUE(saying) << saying.error().message;
   ASSERT_EQ(saying->facts.size(), 1U);
   EXPECT_EQ(saying->facts.at("client").hostname, "h");
@@ -147,6 +153,7 @@ TEST(Saying, IsUnderstoodAsItWasSaid) {
   EXPECT_EQ(saying->records[0].cell_id, "one");
   EXPECT_EQ(saying->records[1].run_id, "two/4/0");
   EXPECT_EQ(samples_digest(saying->records[1]), samples_digest(second));
+  EXPECT_EQ(saying->remarks, std::vector<std::string>{"without an engine"});
   EXPECT_EQ(saying->trouble, "it broke in two lines");
 }
 
