@@ -62,9 +62,13 @@ experiments:
     series: [{transport: rdma, provider: rxe}]
     axes: {protocol: [advertised]}
     fixed: {strategy: each-time, size: 4KiB, delay: 5ms, min_samples: 10}
+  - workload: latency
+    series: [{transport: rdma, provider: siw}]
+    axes: {op: [write, send], tool: [own, peer]}
+    fixed: {size: 16KiB}
 repeat: {min: 1, max: 1}
 )";
-constexpr std::size_t kCells = 4 + 4 + 4 + 6 + 2 + 1 + 2 + 2 + 12 + 2 + 2 + 1;
+constexpr std::size_t kCells = 4 + 4 + 4 + 6 + 2 + 1 + 2 + 2 + 12 + 2 + 2 + 1 + 4;
 
 class Trips : public ::testing::Test {
  protected:
@@ -152,6 +156,15 @@ TEST_F(Trips, SiwSendsFromItsNodesProcessor) {
     EXPECT_GT(sender, 0.15) << name(*run);
     EXPECT_LT(system(writes(*run) ? "server" : "client"), 0.5 * sender) << name(*run);
   }
+}
+
+// Also where nobody asks for a completion, as perftest does: else siw gives the message to TCP page by page.
+TEST_F(Trips, PagesOverSiwGoAtOnce) {
+  std::map<std::string, std::map<std::string, double>> latencies;  // by operation and tool
+  for (const auto* run : of("latency", 0))
+    latencies[choice(*run, "op", "write")][choice(*run, "tool", "own")] = metric(*run, "latency");
+  ASSERT_EQ(latencies.size(), 2U);
+  for (auto& [op, by] : latencies) EXPECT_LT(by["own"], 1.1 * by["peer"]) << op;
 }
 
 // Eight records a round trip in place of one, but for the time that they take on the link.
