@@ -158,7 +158,7 @@ TEST_F(Trips, SiwSendsFromItsNodesProcessor) {
   }
 }
 
-// Also where nobody asks for a completion, as perftest does: else siw gives the message to TCP page by page.
+// perftest asks for each message's completion, without which siw gives it to TCP page by page; our latency wants none.
 TEST_F(Trips, PagesOverSiwGoAtOnce) {
   std::map<std::string, std::map<std::string, double>> latencies;  // by operation and tool
   for (const auto* run : of("latency", 0))

@@ -11,6 +11,7 @@
 
 #include "common/error.hh"
 #include "observe/counters.hh"
+#include "registration/cache/pages.hh"
 #include "workloads/transport/sizing.hh"
 #include "workloads/transport/verbs/per_device.hh"
 #include "workloads/transport/verbs/siw_keys.hh"
@@ -22,7 +23,6 @@ constexpr std::uint32_t kInlineAtMost = 256;                // more saves nothin
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 63;  // marks a receive's wr_id
 constexpr std::uint64_t kAsked = std::uint64_t{1} << 62;    // the caller wants to hear of this request
 constexpr std::uint64_t kNumber = kAsked - 1;
-constexpr std::size_t kPage = 4096;  // of the kernel, on the processors that siw runs on
 
 // Whether the message has closed a window of ours. Linux's rxe (6.1, do_complete() in rxe_resp.c) hands a program the
 // flag by its number in the kernel, IB_WC_WITH_INVALIDATE, which is another flag's here.
@@ -52,7 +52,7 @@ ProtectionDomain new_domain(ibv_context* device, const std::string& name) {
 // siw hands a page or more that is not signaled to TCP page by page, which takes twice as long as all at once
 // (SENDPAGE_THRESH in drivers/infiniband/sw/siw/siw_qp_tx.c).
 bool goes_page_by_page(const RdmaDevice& device, const Request& request) {
-  return device.provider == "siw" && request.length >= kPage && request.operation != Operation::read;
+  return device.provider == "siw" && request.length >= registration::kPageSize && request.operation != Operation::read;
 }
 
 }  // namespace
