@@ -46,4 +46,10 @@ std::string kernel_name(const KernelChoice& choice) {
   return choice.own() ? fs::path{choice.modules}.filename().string() : choice.kernel;
 }
 
+std::pair<std::string, std::string> names_apart(const KernelChoice& first, const KernelChoice& second) {
+  const auto one = kernel_name(first), other = kernel_name(second);
+  if (one == other) return {one + "-first", other + "-second"};
+  return {one, other};
+}
+
 }  // namespace longhaul::lab

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "common/result.hh"
 
@@ -23,5 +24,9 @@ Result<KernelChoice> settle_kernel(const KernelChoice& asked);
 
 /// What a person calls it: the series or release; of a file the release that its modules are for.
 std::string kernel_name(const KernelChoice& choice);
+
+/// Names of two kernels that are compared: what a person calls each; where that is the same, as it is where one line of
+/// a kernel has been changed, they end in -first and -second.
+std::pair<std::string, std::string> names_apart(const KernelChoice& first, const KernelChoice& second);
 
 }  // namespace longhaul::lab

@@ -32,21 +32,19 @@ Result<lab::KernelChoice> understand(const std::string& word) {
 // Both, or neither: what cannot be had is told before hours are spent on the other.
 Result<std::vector<lab::KernelChoice>> fetch(const KernelsOptions& options) {
   std::vector<lab::KernelChoice> both;
-  std::vector<std::string> releases;
+  std::vector<lab::Image> images;
   for (const auto& word : {options.first, options.second}) {
     auto choice = understand(word);
     if (!choice) return tl::unexpected(choice.error());
     const auto image = lab::build_image({}, *choice);
     if (!image) return tl::unexpected(image.error());
     both.push_back(std::move(*choice));
-    releases.push_back(image->release);
+    images.push_back(*image);
   }
-  if (both[0] == both[1] || (releases[0] == releases[1] && !both[0].own()))
+  // Not by the release: a kernel in which one line has been changed has the other's.
+  if (images[0].kernel == images[1].kernel)
     return refuse("{} and {} are the same kernel, {}: there is nothing to compare", options.first, options.second,
-                  releases[0]);
-  if (lab::kernel_name(both[0]) == lab::kernel_name(both[1]))
-    return refuse("{} and {} are both kernel {}: build one of them with another CONFIG_LOCALVERSION", options.first,
-                  options.second, releases[0]);
+                  images[0].release);
   return both;
 }
 
@@ -54,12 +52,13 @@ int kernels(const KernelsOptions& options) {
   const auto& out = options.run.out;
   const auto both = fetch(options);
   if (!both) return report_error(both.error(), options.run.as_json);
+  const auto [first, second] = lab::names_apart(both->front(), both->back());
   int worst = 0;
   std::vector<fs::path> directories;
-  for (const auto& kernel : *both) {
+  for (const auto& [kernel, name] : {std::pair{both->front(), first}, std::pair{both->back(), second}}) {
     auto run = options.run;
     run.kernel = kernel;
-    run.out = (fs::path{out} / lab::kernel_name(kernel)).string();
+    run.out = (fs::path{out} / name).string();
     run.resume = options.run.resume && results::holds_store(run.out);
     const auto code = run_campaign(run);
     if (code != 0 && code != static_cast<int>(ExitCode::incomplete)) return code;

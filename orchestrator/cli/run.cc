@@ -50,17 +50,19 @@ std::vector<PlannedRun> planned_runs(const RunPlan& plan) {
 // Prints the plan and runs nothing.
 int show_plan(const RunPlan& plan, bool as_json) {
   const auto runs = planned_runs(plan);
-  const auto time = estimate(plan.campaign, plan.cells, runs);
+  const auto time = estimate(plan.campaign, plan.cells, runs, false);
+  const auto sealed = estimate(plan.campaign, plan.cells, runs, true);
   if (!as_json) {
     for (const auto& cell : plan.cells)
       fmt::print("{}  {}{}\n", cell.id, describe(plan.campaign, cell),
                  cell.unsupported.empty() ? "" : "  unsupported: " + cell.unsupported);
     fmt::print(
-        "{}: {} cells, {} runs{}, about {} by the testbed's clock (emulated processors need 2 to 30 times that for "
-        "it)\n",
+        "{}: {} cells, {} runs{}, about {} by hosts' clocks (emulated processors need 2 to 30 times that for it), {} "
+        "by "
+        "a virtual clock\n",
         plan.campaign.name, plan.cells.size(), runs.size(),
         plan.campaign.repeat.precision ? fmt::format(" at least (at most {} a cell)", plan.campaign.repeat.max) : "",
-        format_span(time));
+        format_span(time), format_span(sealed));
     return 0;
   }
   json::array cells;
@@ -72,9 +74,11 @@ int show_plan(const RunPlan& plan, bool as_json) {
     if (!cell.unsupported.empty()) one.emplace("unsupported", cell.unsupported);
     cells.push_back(one);
   }
-  fmt::print("{}\n",
-             json::serialize(json::object{
-                 {"name", plan.campaign.name}, {"cells", cells}, {"runs", runs.size()}, {"estimate", time.count()}}));
+  fmt::print("{}\n", json::serialize(json::object{{"name", plan.campaign.name},
+                                                  {"cells", cells},
+                                                  {"runs", runs.size()},
+                                                  {"estimate", time.count()},
+                                                  {"estimate_virtual", sealed.count()}}));
   return 0;
 }
 
@@ -164,7 +168,7 @@ Nanoseconds time_needed(const RunPlan& plan, const std::vector<EarlierRun>& made
   for (const auto& run : made) there.emplace(run.cell_id, run.repetition);
   auto runs = planned_runs(plan);
   std::erase_if(runs, [&](const auto& run) { return there.contains({plan.cells[run.cell].id, run.repetition}); });
-  return estimate(plan.campaign, plan.cells, runs) / testbeds;
+  return estimate(plan.campaign, plan.cells, runs, false) / testbeds;
 }
 
 // Of a job that ends before the campaign would.

@@ -122,7 +122,7 @@ std::optional<PlannedRun> Ledger::account(const RunRecord& record, const Planned
 }
 
 Nanoseconds Ledger::expected() const {
-  return estimate(campaign_, cells_, schedule_.remaining_runs()) / testbeds_;
+  return estimate(campaign_, cells_, schedule_.remaining_runs(), manifest_.virtual_clock.has_value()) / testbeds_;
 }
 
 Nanoseconds Ledger::time_left() const {

@@ -5,6 +5,7 @@
 
 #include "common/median.hh"
 #include "degen/impairment/spec.hh"
+#include "orchestrator/run/order.hh"
 
 namespace longhaul::orchestrator {
 namespace {
@@ -87,14 +88,18 @@ Nanoseconds round_trip_of(const Cell& cell) {
 }
 
 Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells,
-                     const std::vector<PlannedRun>& runs) {
+                     const std::vector<PlannedRun>& runs, bool sealed) {
   Nanoseconds total{0};
   std::set<std::pair<int, std::string>> blocks;
   for (const auto& run : runs) {
     const auto& cell = cells[run.cell];
+    const auto& workload = workload_of(campaign, cell);
     const auto round_trip = round_trip_of(cell.cell);
-    total += window_of(workload_of(campaign, cell), cell.cell) + kBetweenRuns + kRoundTripsBetween * round_trip;
-    if (!cell.local && blocks.emplace(run.repetition, cell.group).second) total += kNewBlock;
+    auto timed = cell.cell;
+    if (sealed && !changes_with_time(campaign, cell))
+      timed.parameters = shorten_window(std::move(timed.parameters), workload, round_trip);
+    total += window_of(workload, timed) + kBetweenRuns + kRoundTripsBetween * round_trip;
+    if (!sealed && !cell.local && blocks.emplace(run.repetition, cell.group).second) total += kNewBlock;
   }
   return total;
 }

@@ -50,8 +50,9 @@ Nanoseconds further_patience(const WorkloadSpec& workload, const Cell& cell);
 /// Round trip of the impairment alone.
 Nanoseconds round_trip_of(const Cell& cell);
 
-/// Estimated time of the runs with setting up and probing between them, for plans.
+/// Estimated time of the runs with setting up and probing between them, by the testbed's clock, for plans. `sealed`: by
+/// copies of a sealed lab, whose windows are short (shorten_window()) and whose router is impaired as each run begins.
 Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells,
-                     const std::vector<PlannedRun>& runs);
+                     const std::vector<PlannedRun>& runs, bool sealed);
 
 }  // namespace longhaul::orchestrator

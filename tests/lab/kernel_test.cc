@@ -12,6 +12,7 @@ namespace longhaul::lab {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::string_literals;
 using testing::HasSubstr;
 
 class KernelTest : public testing::Test {
@@ -46,6 +47,13 @@ TEST_F(KernelTest, TakesDebiansByNameAndOnesOwnByItsFile) {
   EXPECT_EQ(own->kernel, folder_ / "bzImage");
   EXPECT_EQ(own->modules, folder_ / "lib/modules/6.13.0-mine");
   EXPECT_EQ(kernel_name(*own), "6.13.0-mine");
+}
+
+TEST_F(KernelTest, OfOneReleaseAreToldApart) {
+  const KernelChoice debians{.kernel = "6.13.0-mine", .modules = {}};
+  const KernelChoice own{.kernel = folder_ / "bzImage", .modules = folder_ / "lib/modules/6.13.0-mine"};
+  EXPECT_EQ(names_apart({.kernel = "6.12", .modules = {}}, own), std::pair("6.12"s, "6.13.0-mine"s));
+  EXPECT_EQ(names_apart(debians, own), std::pair("6.13.0-mine-first"s, "6.13.0-mine-second"s));
 }
 
 TEST_F(KernelTest, RefusesTheRestWithTheRemedy) {

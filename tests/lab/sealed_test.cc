@@ -66,6 +66,19 @@ class Sealed : public ::testing::Test {
   static inline std::unique_ptr<TemporaryDirectory> directory_;
 };
 
+TEST(Plan, SaysWhatTheCampaignTakesByEitherClock) {
+  const TemporaryDirectory directory;
+  write_file(directory.path() / "sealed.yaml", kCampaign);
+  const auto told = longhaul({"run", directory.path() / "sealed.yaml", "--plan"});
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_NE(told.out.find("sealed: 4 cells, 8 runs, about "), std::string::npos) << told.out;
+  EXPECT_NE(told.out.find("3 s by a virtual clock\n"), std::string::npos) << told.out;
+  const auto plan = json::parse(longhaul({"run", directory.path() / "sealed.yaml", "--plan", "--json"}).out);
+  // Windows of 64 ms and warm-ups of 8, with five and two round trips; 350 ms and six round trips around them.
+  EXPECT_EQ(plan.at("estimate_virtual").as_int64(), 1'000'000LL * (4 * (64 + 8 + 350) + 4 * (74 + 12 + 350 + 12)));
+  EXPECT_GT(plan.at("estimate").as_int64(), 8 * 1'450'000'000LL);
+}
+
 TEST_F(Sealed, DelaysAreAsAskedAndTheCampaignHasCheckedItself) {
   const auto all = runs(whole());
   ASSERT_EQ(all.size(), kRuns);

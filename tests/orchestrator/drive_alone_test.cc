@@ -120,8 +120,8 @@ TEST_F(DriveAlone, PlansWithoutADurationTakeSomeTime) {
   take_solo();
   std::vector<PlannedRun> runs;
   for (std::size_t i = 0; i < cells_.size(); ++i) runs.push_back({.cell = i, .repetition = 0, .attempt = 0});
-  EXPECT_GT(estimate(campaign_, cells_, runs), std::chrono::seconds{4});
-  EXPECT_LT(estimate(campaign_, cells_, runs), std::chrono::seconds{8});
+  EXPECT_GT(estimate(campaign_, cells_, runs, false), std::chrono::seconds{4});
+  EXPECT_LT(estimate(campaign_, cells_, runs, false), std::chrono::seconds{8});
   WorkloadSpec solo{.name = "solo", .roles = {Role::local}};
   EXPECT_EQ(window_of(solo, {}), kUnknownWindow);
   solo.lasts = [](const Parameters&) { return std::chrono::seconds{40}; };

@@ -110,6 +110,9 @@ TEST_F(Sealed, MakesEveryRunOnceAndKeepsWhatItSaid) {
   EXPECT_GT(journal_.manifest.finished, 0);
   EXPECT_EQ(journal_.manifest.measuring, 8 * 1'000'000);
   EXPECT_EQ(sink_.of<CampaignStarted>().at(0).runs, 8);
+  // Windows of 64 ms and five round trips, at most 100 ms; 350 ms and six round trips around them.
+  EXPECT_EQ(sink_.of<CampaignStarted>().at(0).estimate,
+            std::chrono::milliseconds{4 * (64 + 350) + 4 * (100 + 350 + 60)});
   EXPECT_EQ(sink_.of<RunFinished>().size(), 8U);
   EXPECT_EQ(sink_.of<RunFinished>().back().remaining, 0);
 }

@@ -54,7 +54,7 @@ TEST_F(SeveralTestbeds, TakeHalfTheTime) {
   std::vector<PlannedRun> runs;
   for (std::size_t cell = 0; cell < cells_.size(); ++cell)
     for (int repetition = 0; repetition < 2; ++repetition) runs.push_back({.cell = cell, .repetition = repetition});
-  EXPECT_EQ(sink_.of<CampaignStarted>().front().estimate, estimate(campaign_, cells_, runs) / 2);
+  EXPECT_EQ(sink_.of<CampaignStarted>().front().estimate, estimate(campaign_, cells_, runs, false) / 2);
 }
 
 TEST_F(SeveralTestbeds, EventsSayOnWhich) {
