@@ -178,6 +178,7 @@ Outcome call_on(rpc::RdmaClient& client, std::size_t tries, Nanoseconds patience
 }
 
 // Ends a connection of its own with each try. A success is one after which a call of the honest client has no answer.
+// That client waits as long as any does (`timeout`): an answer may be late for other reasons.
 Outcome disturb(const PairedSession& session, const Setup& setup, rpc::RdmaClient& honest, Nanoseconds patience) {
   Outcome outcome;
   auto options = setup.options;
@@ -190,7 +191,7 @@ Outcome disturb(const PairedSession& session, const Setup& setup, rpc::RdmaClien
       answers(hostile, setup.attack == Attack::flood ? options.threads : 1, patience);
     } catch (const std::system_error&) {  // the server has ended it
     }
-    if (!answers(honest, 1, patience)) ++outcome.successes;
+    if (!answers(honest, 1, session.duration("timeout"))) ++outcome.successes;
   }
   return outcome;
 }
@@ -202,6 +203,21 @@ class HonestLane final : public Lane {
   bool advance() override {
     client_.progress();
     return client_.done(0);
+  }
+  Waitable& waitable() override { return client_.waitable(); }
+
+ private:
+  rpc::RdmaClient& client_;
+};
+
+// The honest client's call has no answer: the window passes without another.
+class DeniedLane final : public Lane {
+ public:
+  explicit DeniedLane(rpc::RdmaClient& client) : client_(client) {}
+  void start() override {}
+  bool advance() override {
+    client_.progress();
+    return true;
   }
   Waitable& waitable() override { return client_.waitable(); }
 
@@ -227,7 +243,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
     options.client = 1;
     hostile = std::make_unique<rpc::RdmaClient>(*connections[1], options);
     outcome = call_on(*hostile, setup.tries, patience);
-    if (disturbs(setup.attack) && !answers(honest, 1, patience)) ++outcome.successes;
+    if (disturbs(setup.attack) && !answers(honest, 1, session.duration("timeout"))) ++outcome.successes;
   } else if (ends_connection(setup.attack)) {
     outcome = disturb(session, setup, honest, patience);
   } else if (setup.attack == Attack::late_write) {
@@ -238,12 +254,19 @@ std::map<std::string, Metric> client(ClientSession& session) {
     outcome = {.tries = damage.calls - 1, .successes = damage.changed};  // a write comes with the call behind
   }
   outcome.time = observe::raw_time() - begun;
+  const bool denied = disturbs(setup.attack) && outcome.successes > 0;
   Lanes lanes;
-  lanes.push_back(std::make_unique<HonestLane>(honest));
+  if (denied)
+    lanes.push_back(std::make_unique<DeniedLane>(honest));
+  else
+    lanes.push_back(std::make_unique<HonestLane>(honest));
   const auto samples = session.measure(lanes, {});
-  honest.verify_last();
   const auto tries = static_cast<double>(outcome.tries);
-  std::map<std::string, Metric> metrics{{"operation", to_metric(samples.front())}, {"tries", to_metric(tries, 1)}};
+  std::map<std::string, Metric> metrics{{"tries", to_metric(tries, 1)}};
+  if (!denied) {
+    honest.verify_last();
+    metrics["operation"] = to_metric(samples.front());
+  }
   if (setup.attack != Attack::withhold)
     metrics["successes"] = to_metric(static_cast<double>(outcome.successes), outcome.tries);
   if (outcome.tries > 0)
