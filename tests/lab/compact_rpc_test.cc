@@ -161,15 +161,16 @@ TEST_F(Rpc, LateWritesGetAtDeferredRegionsOnly) {
 }
 
 // An honest client whose call has no answer is what the attack was for: counted, and no error. The server stands still
-// here, in the middle of tries that take 0.4 s each.
+// here, in the middle of tries that take 0.4 s each over siw.
 TEST_F(Rpc, AnAttackThatDeniesTheServiceIsCounted) {
   const auto outcome = lab().on(
       "client",
-      "longhaul-bench rpc_attack --listen --open --under-test --bind $LONGHAUL_PEER >/dev/null 2>/tmp/server.log & "
+      "longhaul-bench rpc_attack --listen --open --under-test --bind $LONGHAUL_PEER_SIW >/dev/null 2>/tmp/server.log & "
       "p=$!\n" +
           wait_until("ss -Hltn 'sport = :7470' | grep -q .") +
-          "longhaul-bench rpc_attack --connect $LONGHAUL_PEER --bind $LONGHAUL_ADDR --transport rdma --attack mislead "
-          "--design read-write --tries 60 --timeout 2s --duration 50ms --json >/tmp/denied.json & c=$!\n"
+          "longhaul-bench rpc_attack --connect $LONGHAUL_PEER_SIW --bind $LONGHAUL_ADDR_SIW --transport rdma "
+          "--attack mislead --design read-write --tries 60 --timeout 2s --duration 50ms --json >/tmp/denied.json & "
+          "c=$!\n"
           "sleep 8; kill -STOP $p; sleep 6; kill -CONT $p; wait $c; e=$?\n"
           "cat /tmp/denied.json; kill $p; wait; exit $e");
   ASSERT_EQ(outcome.code, 0) << outcome.out << outcome.err;
