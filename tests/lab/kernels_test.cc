@@ -116,8 +116,10 @@ TEST(Kernels, OnesOwnBootsFromItsFile) {
   EXPECT_EQ(cells.size(), 3U);
   for (const auto& cell : cells) EXPECT_EQ(cell.at("status"), "ok");
   const auto comparison = boost::json::parse(read_file(both / "compare.json"));
-  EXPECT_GT(comparison.at("exact").to_number<int>(), 0) << comparison;
-  EXPECT_EQ(comparison.at("identical"), comparison.at("exact")) << comparison;
+  EXPECT_EQ(comparison.at("changes").as_array().size(), 3U) << comparison;
+  // Not the same bits: what the builder made of either lies elsewhere in memory.
+  for (const auto& change : comparison.at("changes").as_array())
+    EXPECT_NEAR(change.at("median").to_number<double>(), 1, 0.01) << change;
 
   const auto itself = longhaul({"kernels", directory.path() / "kernels.yaml", word, word, "--out", both / "itself"});
   EXPECT_EQ(itself.code, 2);
