@@ -57,9 +57,8 @@ int show_plan(const RunPlan& plan, bool as_json) {
       fmt::print("{}  {}{}\n", cell.id, describe(plan.campaign, cell),
                  cell.unsupported.empty() ? "" : "  unsupported: " + cell.unsupported);
     fmt::print(
-        "{}: {} cells, {} runs{}, about {} by hosts' clocks (emulated processors need 2 to 30 times that for it), {} "
-        "by "
-        "a virtual clock\n",
+        "{}: {} cells, {} runs{}, about {} by hosts' clocks (emulated processors need 2 to 30 times that for it), "
+        "{} by a virtual clock\n",
         plan.campaign.name, plan.cells.size(), runs.size(),
         plan.campaign.repeat.precision ? fmt::format(" at least (at most {} a cell)", plan.campaign.repeat.max) : "",
         format_span(time), format_span(sealed));
