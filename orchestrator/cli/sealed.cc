@@ -168,6 +168,12 @@ Result<CampaignSession> run_sealed_session(const RunOptions& asked, const RunPla
   const auto image = seal_for(options, plan, sink);
   if (!image) return tl::unexpected(interrupted() ? Error{"interrupted", ExitCode::interrupted} : image.error());
   if (auto links = links_of(image->testbed, plan.cells); !links) return tl::unexpected(links.error());
+  if (const auto cut = cut_windows(plan.campaign, plan.cells); cut > 0)
+    sink.on(
+        StepEvent{fmt::format("{} of {} cells ask for a longer window (duration) than the 64 ms and 5 round trips that "
+                              "a virtual clock needs: "
+                              "it is cut; min_samples keeps a window open",
+                              cut, plan.cells.size())});
   const auto& earlier = directory ? directory->manifest : std::nullopt;
   if (earlier) {
     auto same = check_resume(*earlier, plan.campaign.file.text, options.seed, {image->testbed});

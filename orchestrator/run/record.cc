@@ -87,18 +87,29 @@ Nanoseconds round_trip_of(const Cell& cell) {
   return impairment ? impairment->forward.delay + impairment->back.delay : Nanoseconds{0};
 }
 
+Parameters sealed_window(const Campaign& campaign, const CampaignCell& cell, Parameters parameters) {
+  if (changes_with_time(campaign, cell)) return parameters;
+  return shorten_window(std::move(parameters), workload_of(campaign, cell), round_trip_of(cell.cell));
+}
+
+std::size_t cut_windows(const Campaign& campaign, const std::vector<CampaignCell>& cells) {
+  return static_cast<std::size_t>(std::count_if(cells.begin(), cells.end(), [&](const CampaignCell& cell) {
+    const auto asked = cell.cell.parameters.find("duration");
+    return asked != cell.cell.parameters.end() &&
+           sealed_window(campaign, cell, cell.cell.parameters).at("duration") != asked->second;
+  }));
+}
+
 Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells,
                      const std::vector<PlannedRun>& runs, bool sealed) {
   Nanoseconds total{0};
   std::set<std::pair<int, std::string>> blocks;
   for (const auto& run : runs) {
     const auto& cell = cells[run.cell];
-    const auto& workload = workload_of(campaign, cell);
     const auto round_trip = round_trip_of(cell.cell);
     auto timed = cell.cell;
-    if (sealed && !changes_with_time(campaign, cell))
-      timed.parameters = shorten_window(std::move(timed.parameters), workload, round_trip);
-    total += window_of(workload, timed) + kBetweenRuns + kRoundTripsBetween * round_trip;
+    if (sealed) timed.parameters = sealed_window(campaign, cell, std::move(timed.parameters));
+    total += window_of(workload_of(campaign, cell), timed) + kBetweenRuns + kRoundTripsBetween * round_trip;
     if (!sealed && !cell.local && blocks.emplace(run.repetition, cell.group).second) total += kNewBlock;
   }
   return total;

@@ -50,8 +50,14 @@ Nanoseconds further_patience(const WorkloadSpec& workload, const Cell& cell);
 /// Round trip of the impairment alone.
 Nanoseconds round_trip_of(const Cell& cell);
 
+/// Parameters of the cell's workload as a copy of a sealed lab is given them: shorten_window(), but where the path
+/// changes with time.
+Parameters sealed_window(const Campaign& campaign, const CampaignCell& cell, Parameters parameters);
+/// How many cells ask for a longer window than that.
+std::size_t cut_windows(const Campaign& campaign, const std::vector<CampaignCell>& cells);
+
 /// Estimated time of the runs with setting up and probing between them, by the testbed's clock, for plans. `sealed`: by
-/// copies of a sealed lab, whose windows are short (shorten_window()) and whose router is impaired as each run begins.
+/// copies of a sealed lab, whose windows are short (sealed_window()) and whose router is impaired as each run begins.
 Nanoseconds estimate(const Campaign& campaign, const std::vector<CampaignCell>& cells,
                      const std::vector<PlannedRun>& runs, bool sealed);
 

@@ -337,8 +337,7 @@ RunRequest TestbedDriver::request(const PlannedRun& planned) {
   request.workload = cell.cell.workload;
   request.parameters = workload_parameters(campaign_, cell);
   const auto& workload = workload_of(campaign_, cell);
-  if (options_.short_windows && !changes_with_time(campaign_, cell))
-    request.parameters = shorten_window(std::move(request.parameters), workload, round_trip_of(cell.cell));
+  if (options_.short_windows) request.parameters = sealed_window(campaign_, cell, std::move(request.parameters));
   request.parameters = vary_payload(std::move(request.parameters), workload, options_.payload);
   request.padding = options_.padding;
   if (!links_[planned.cell].local()) request.token = tokens_.next();

@@ -26,7 +26,7 @@ struct DriveOptions {
   Nanoseconds setup_timeout = std::chrono::seconds{20};    ///< see RunRequest
   Nanoseconds window_grace = std::chrono::seconds{30};     ///< beyond three times the window by its parameters
   int attempts = Schedule::kAttempts;
-  bool short_windows = false;                    ///< see shorten_window
+  bool short_windows = false;                    ///< see sealed_window
   std::int64_t padding = 0;                      ///< see StartRequest
   std::int64_t payload = 0;                      ///< see vary_payload
   std::optional<std::uint64_t> token_seed = {};  ///< see Tokens

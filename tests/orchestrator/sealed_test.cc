@@ -113,6 +113,7 @@ TEST_F(Sealed, MakesEveryRunOnceAndKeepsWhatItSaid) {
   // Windows of 64 ms and five round trips, at most 100 ms; 350 ms and six round trips around them.
   EXPECT_EQ(sink_.of<CampaignStarted>().at(0).estimate,
             std::chrono::milliseconds{4 * (64 + 350) + 4 * (100 + 350 + 60)});
+  EXPECT_EQ(cut_windows(campaign_, cells_), 2U) << "those without delay ask for more than they get";
   EXPECT_EQ(sink_.of<RunFinished>().size(), 8U);
   EXPECT_EQ(sink_.of<RunFinished>().back().remaining, 0);
 }
