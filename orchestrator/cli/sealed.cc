@@ -171,8 +171,7 @@ Result<CampaignSession> run_sealed_session(const RunOptions& asked, const RunPla
   if (const auto cut = cut_windows(plan.campaign, plan.cells); cut > 0)
     sink.on(
         StepEvent{fmt::format("{} of {} cells ask for a longer window (duration) than the 64 ms and 5 round trips that "
-                              "a virtual clock needs: "
-                              "it is cut; min_samples keeps a window open",
+                              "a virtual clock needs: it is cut; min_samples keeps a window open",
                               cut, plan.cells.size())});
   const auto& earlier = directory ? directory->manifest : std::nullopt;
   if (earlier) {
