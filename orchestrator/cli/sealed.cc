@@ -8,6 +8,7 @@
 #include "orchestrator/cli/interrupt.hh"
 #include "orchestrator/cli/journal.hh"
 #include "orchestrator/run/links.hh"
+#include "orchestrator/run/order.hh"
 #include "results/report/report.hh"
 
 namespace longhaul::orchestrator {
@@ -170,9 +171,10 @@ Result<CampaignSession> run_sealed_session(const RunOptions& asked, const RunPla
   if (auto links = links_of(image->testbed, plan.cells); !links) return tl::unexpected(links.error());
   if (const auto cut = cut_windows(plan.campaign, plan.cells); cut > 0)
     sink.on(
-        StepEvent{fmt::format("{} of {} cells ask for a longer window (duration) than the 64 ms and 5 round trips that "
-                              "a virtual clock needs: it is cut; min_samples keeps a window open",
-                              cut, plan.cells.size())});
+        StepEvent{fmt::format("{} of {} cells ask for a longer window (duration) than the {} ms and {} round trips "
+                              "that a virtual clock needs: "
+                              "it is cut; min_samples keeps a window open",
+                              cut, plan.cells.size(), kShortWindow.count(), kShortWindowRoundTrips)});
   const auto& earlier = directory ? directory->manifest : std::nullopt;
   if (earlier) {
     auto same = check_resume(*earlier, plan.campaign.file.text, options.seed, {image->testbed});

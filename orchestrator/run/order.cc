@@ -11,10 +11,8 @@ namespace {
 constexpr std::int64_t kTick = 4'000'000;  // ns: Debian's kernel ticks at 250 Hz
 constexpr std::int64_t kPage = 4096;       // a stack that is moved by a page lies as it did
 constexpr std::int64_t kAlignment = 16;
-constexpr std::int64_t kPayloads = 256;  // of the workloads' parameter
-constexpr int kRoundTrips = 5;
+constexpr std::int64_t kPayloads = 256;        // of the workloads' parameter
 constexpr std::int64_t kFewestOperations = 5;  // of six repetitions each, which differ by what may not matter
-constexpr Nanoseconds kWindow = std::chrono::milliseconds{64};
 constexpr int kWarmRoundTrips = 2;
 constexpr Nanoseconds kWarmUp = std::chrono::milliseconds{8};
 
@@ -136,7 +134,7 @@ Parameters vary_payload(Parameters parameters, const WorkloadSpec& workload, std
 
 Parameters shorten_window(Parameters parameters, const WorkloadSpec& workload, Nanoseconds round_trip) {
   if (!workload.window_may_shrink) return parameters;
-  shorten(parameters, workload, "duration", kWindow + kRoundTrips * round_trip);
+  shorten(parameters, workload, "duration", kShortWindow + kShortWindowRoundTrips * round_trip);
   shorten(parameters, workload, "warmup", kWarmUp + kWarmRoundTrips * round_trip);
   if (find_parameter(workload.parameters, "min_samples") != nullptr)
     parameters.try_emplace("min_samples", Value{kFewestOperations});

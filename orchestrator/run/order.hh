@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/describe.hpp>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -74,8 +75,10 @@ Result<Saying> understand_saying(std::string_view said);
 Parameters vary_payload(Parameters parameters, const WorkloadSpec& workload, std::int64_t payload);
 
 /// Windows by a virtual clock are as short as their quantiles allow: nothing is noise, but every instruction is
-/// emulated. So many round trips and a little more, never longer than the parameters say;
-/// of samples so few, unless the parameters say how many. Not where the path changes with time.
+/// emulated. kShortWindow and kShortWindowRoundTrips, never longer than the parameters say; of samples so few, unless
+/// the parameters say how many. Not where the path changes with time.
+inline constexpr std::chrono::milliseconds kShortWindow{64};
+inline constexpr int kShortWindowRoundTrips = 5;
 Parameters shorten_window(Parameters parameters, const WorkloadSpec& workload, Nanoseconds round_trip);
 
 }  // namespace longhaul::orchestrator

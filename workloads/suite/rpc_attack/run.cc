@@ -177,8 +177,13 @@ Outcome call_on(rpc::RdmaClient& client, std::size_t tries, Nanoseconds patience
   return outcome;
 }
 
+// Whether a call of the honest client has an answer. It waits as long as any client does (`timeout`): an answer may be
+// late for other reasons than the attack.
+bool serves(const PairedSession& session, rpc::RdmaClient& honest) {
+  return answers(honest, 1, session.duration("timeout"));
+}
+
 // Ends a connection of its own with each try. A success is one after which a call of the honest client has no answer.
-// That client waits as long as any does (`timeout`): an answer may be late for other reasons.
 Outcome disturb(const PairedSession& session, const Setup& setup, rpc::RdmaClient& honest, Nanoseconds patience) {
   Outcome outcome;
   auto options = setup.options;
@@ -191,38 +196,27 @@ Outcome disturb(const PairedSession& session, const Setup& setup, rpc::RdmaClien
       answers(hostile, setup.attack == Attack::flood ? options.threads : 1, patience);
     } catch (const std::system_error&) {  // the server has ended it
     }
-    if (!answers(honest, 1, session.duration("timeout"))) ++outcome.successes;
+    if (!serves(session, honest)) ++outcome.successes;
   }
   return outcome;
 }
 
+// Calls of the honest client. Where it is denied, its last has no answer, and the window passes without another.
 class HonestLane final : public Lane {
  public:
-  explicit HonestLane(rpc::RdmaClient& client) : client_(client) {}
-  void start() override { client_.start(0); }
+  HonestLane(rpc::RdmaClient& client, bool denied) : client_(client), denied_(denied) {}
+  void start() override {
+    if (!denied_) client_.start(0);
+  }
   bool advance() override {
     client_.progress();
-    return client_.done(0);
+    return denied_ || client_.done(0);
   }
   Waitable& waitable() override { return client_.waitable(); }
 
  private:
   rpc::RdmaClient& client_;
-};
-
-// The honest client's call has no answer: the window passes without another.
-class DeniedLane final : public Lane {
- public:
-  explicit DeniedLane(rpc::RdmaClient& client) : client_(client) {}
-  void start() override {}
-  bool advance() override {
-    client_.progress();
-    return true;
-  }
-  Waitable& waitable() override { return client_.waitable(); }
-
- private:
-  rpc::RdmaClient& client_;
+  bool denied_;
 };
 
 std::map<std::string, Metric> client(ClientSession& session) {
@@ -243,7 +237,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
     options.client = 1;
     hostile = std::make_unique<rpc::RdmaClient>(*connections[1], options);
     outcome = call_on(*hostile, setup.tries, patience);
-    if (disturbs(setup.attack) && !answers(honest, 1, session.duration("timeout"))) ++outcome.successes;
+    if (disturbs(setup.attack) && !serves(session, honest)) ++outcome.successes;
   } else if (ends_connection(setup.attack)) {
     outcome = disturb(session, setup, honest, patience);
   } else if (setup.attack == Attack::late_write) {
@@ -256,10 +250,7 @@ std::map<std::string, Metric> client(ClientSession& session) {
   outcome.time = observe::raw_time() - begun;
   const bool denied = disturbs(setup.attack) && outcome.successes > 0;
   Lanes lanes;
-  if (denied)
-    lanes.push_back(std::make_unique<DeniedLane>(honest));
-  else
-    lanes.push_back(std::make_unique<HonestLane>(honest));
+  lanes.push_back(std::make_unique<HonestLane>(honest, denied));
   const auto samples = session.measure(lanes, {});
   const auto tries = static_cast<double>(outcome.tries);
   std::map<std::string, Metric> metrics{{"tries", to_metric(tries, 1)}};

@@ -52,7 +52,7 @@ ProtectionDomain new_domain(ibv_context* device, const std::string& name) {
 // siw hands a page or more that is not signaled to TCP page by page, which takes twice as long as all at once
 // (SENDPAGE_THRESH in drivers/infiniband/sw/siw/siw_qp_tx.c).
 bool goes_page_by_page(const RdmaDevice& device, const Request& request) {
-  return device.provider == "siw" && request.length >= registration::kPageSize && request.operation != Operation::read;
+  return request.length >= registration::kPageSize && request.operation != Operation::read && device.provider == "siw";
 }
 
 }  // namespace
