@@ -215,6 +215,8 @@ TEST_F(CompactLab, DelayIsAchievedByEveryEngine) {
 }
 
 // The sender stays on one processor: one that moves overtakes its own packets before they reach the router.
+// How long a burst becomes on the way is judged by the virtual clock (impairments_test.cc): on a busy host a router
+// that is late by more than the delay lets all that waited go at once.
 TEST_F(CompactLab, TenThousandPacketsPassInOrder) {
   for (const std::string engine : {"netem", "nfqueue", "edt"}) {
     for (const std::string delay : {"1ms", "100ms"}) {
@@ -222,11 +224,6 @@ TEST_F(CompactLab, TenThousandPacketsPassInOrder) {
       const auto out =
           lab().must("client", "taskset 1 /tmp/degen_traffic flood $LONGHAUL_ADDR $LONGHAUL_PEER 10000 64");
       EXPECT_NE(out.find("received=10000 lost=0 reordered=0"), std::string::npos)
-          << engine << " " << delay << ": " << out;
-      // A burst that comes out as long as it went in: an engine that delays packet after packet would stretch it to
-      // 64 delays, one that lets a whole burst go at once would shrink it to nothing.
-      const auto length = [&](const std::string& name) { return std::stod(out.substr(out.find(name) + name.size())); };
-      EXPECT_NEAR(length("burst_received_us=") / length("burst_sent_us="), 1.0, 0.4)
           << engine << " " << delay << ": " << out;
       clear();
     }

@@ -54,6 +54,10 @@ experiments:
     series: [{transport: tcp, rival: rxe}]
     axes: {engine: [netem, nfqueue, edt]}
     fixed: {delay: 1ms, rate: 20Mbit/s, duration: 400ms}
+  - workload: packets
+    series: [{transport: tcp, rival: rxe}]
+    axes: {engine: [netem, nfqueue, edt], delay: [1ms, 100ms]}
+    fixed: {burst: 64, interval: 6400us, duration: 400ms}
 repeat: {min: 1, max: 1}
 )";
 
@@ -71,7 +75,7 @@ class Impairments : public ::testing::Test {
       const bool loses = one.parameters.contains("loss") || one.parameters.contains("ge_enter");
       return loses && one.status == Status::failed && one.nodes.empty();
     });
-    ASSERT_EQ(runs_.size(), 6U + 6U + 3U + 3U + 2U + 3U + 2U + 3U + 3U);
+    ASSERT_EQ(runs_.size(), 6U + 6U + 3U + 3U + 2U + 3U + 2U + 3U + 3U + 6U);
   }
 
   /// The runs whose cell has such a parameter; each has ended well.
@@ -164,6 +168,21 @@ TEST_F(Impairments, AQueueHoldsAsManyAsAsked) {
     const auto held = 64 * (1 - metric(*run, "loss"));
     EXPECT_GE(held, 20.5) << name(*run);
     EXPECT_LE(held, 25) << name(*run);
+  }
+}
+
+// An engine that delays packet after packet would stretch a burst to 64 delays, one that lets a whole burst go at once
+// would shrink it to nothing. No delay is a multiple of the interval: a burst that enters while another one leaves
+// keeps the router's processor from it.
+TEST_F(Impairments, ABurstComesOutAsLongAsItWentIn) {
+  auto runs = with("burst");
+  std::erase_if(runs, [](const RunRecord* run) { return run->parameters.contains("rate"); });
+  ASSERT_EQ(runs.size(), 6U);
+  for (const auto* run : runs) {
+    // nfqueue's way through user space takes longer for a packet than the sender does.
+    const double most = choice_of(run->parameters, "engine", "netem") == "nfqueue" ? 0.4 : 0.05;
+    EXPECT_NEAR(metric(*run, "stretch"), 1.0, most) << name(*run);
+    EXPECT_EQ(metric(*run, "loss") + metric(*run, "duplicates") + metric(*run, "reordered"), 0) << name(*run);
   }
 }
 
