@@ -10,7 +10,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Payload, AnyChangedByteIsFound) {
-  for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{1500}}) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{256}, std::size_t{257},
+                                 std::size_t{258}, std::size_t{1500}}) {
     std::vector<std::byte> message(size);
     fill(message, Direction::ping, 7, 7);
     EXPECT_FALSE(find_fault(message, Direction::ping, 7, 7));
@@ -20,6 +21,20 @@ TEST(Payload, AnyChangedByteIsFound) {
                   HasSubstr(fmt::format("byte {} of {}", i, size)));
       message[i] ^= std::byte{1};
     }
+  }
+}
+
+// The ends may be of different builds.
+TEST(Payload, IsWhatItWas) {
+  for (const auto direction : {Direction::ping, Direction::pong}) {
+    std::vector<std::byte> message(5000);
+    fill(message, direction, 9, 3);
+    for (std::size_t i = 1; i + 1 < message.size(); ++i)
+      ASSERT_EQ(std::to_integer<std::size_t>(message[i]),
+                (i * 131 + i / 256 * 17 + (direction == Direction::pong ? 89 : 0) + 3 * 29) % 256)
+          << i;
+    EXPECT_EQ(message.front(), std::byte{9});
+    EXPECT_EQ(message.back(), std::byte{9});
   }
 }
 
