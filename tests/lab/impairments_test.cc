@@ -179,9 +179,11 @@ TEST_F(Impairments, ABurstComesOutAsLongAsItWentIn) {
   std::erase_if(runs, [](const RunRecord* run) { return run->parameters.contains("rate"); });
   ASSERT_EQ(runs.size(), 6U);
   for (const auto* run : runs) {
-    // nfqueue's way through user space takes longer for a packet than the sender does.
-    const double most = choice_of(run->parameters, "engine", "netem") == "nfqueue" ? 0.4 : 0.05;
-    EXPECT_NEAR(metric(*run, "stretch"), 1.0, most) << name(*run);
+    // nfqueue's way through user space takes longer for a packet than the sender does (1.34 times by Linux 6.1, 1.44 by
+    // 6.12); where delays added up it would be a hundred times.
+    const auto stretch = metric(*run, "stretch");
+    EXPECT_GT(stretch, 0.95) << name(*run);
+    EXPECT_LT(stretch, choice_of(run->parameters, "engine", "netem") == "nfqueue" ? 2 : 1.05) << name(*run);
     EXPECT_EQ(metric(*run, "loss") + metric(*run, "duplicates") + metric(*run, "reordered"), 0) << name(*run);
   }
 }
