@@ -19,12 +19,14 @@ inline constexpr std::uint16_t kProbePort = 7473;
 inline constexpr const char* kTracingPipe = "/run/longhaul/tracing";
 
 /// A named pipe that takes lines "serve NAME PROCESS THREADS", "handles NAME PROCESS FILE...", "mount NAME PROCESS
-/// ADDRESS PROTOCOL PORT BYTES SLOTS" and "end NAME": the kernel's NFS server (version 3; sockets at kNfsPort, RDMA at
-/// kNfsRdmaPort) exports kNfsExport, an empty tmpfs, with so many threads, and tells the handles of files in it; the
-/// client mounts that of ADDRESS (an IPv4 one) at kNfsPipe + "-NAME.mnt" by PROTOCOL (tcp or rdma), with rsize and
-/// wsize of BYTES and so many slots. A lab's end nodes have it. Once it is done there is a file kNfsPipe +
-/// "-NAME.serve" (or .handles, .mount): the line "ok" and the answer, or "failed" or "unsupported" and why. What a
-/// PROCESS that is gone has not ended is ended before the next order. One server at a time. NAME is of [a-z0-9-].
+/// ADDRESS PROTOCOL PORT BYTES SLOTS", "prepare NAME PROCESS all" and "end NAME": the kernel's NFS server (version 3;
+/// sockets at kNfsPort, RDMA at kNfsRdmaPort) exports kNfsExport, an empty tmpfs, with so many threads, and tells the
+/// handles of files in it; the client mounts that of ADDRESS (an IPv4 one) at kNfsPipe + "-NAME.mnt" by PROTOCOL (tcp
+/// or rdma), with rsize and wsize of BYTES and so many slots; "prepare" loads modules and starts daemons, which the
+/// first order of another kind does else. A lab's end nodes have it. Once it is done there is a file kNfsPipe +
+/// "-NAME.serve" (or .handles, .mount, .prepare): the line "ok" and the answer, or "failed" or "unsupported" and why.
+/// What a PROCESS that is gone has not ended is ended before the next order. One server at a time. NAME is of
+/// [a-z0-9-].
 inline constexpr const char* kNfsPipe = "/run/longhaul/nfs";
 inline constexpr const char* kNfsExport = "/run/longhaul/export";
 inline constexpr std::uint16_t kNfsPort = 2049;

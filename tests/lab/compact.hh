@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "tests/lab/lab_fixture.hh"
 
@@ -25,6 +27,13 @@ class CompactLab : public ::testing::Test {
     if (HasFailure()) end_if_gone(lab_);
   }
   static BootedLab& lab() { return *lab_; }
+
+  /// Whether the lab's kernel, which is this machine's, is of such a release or newer.
+  static bool linux_since(int major, int minor) {
+    int is[2] = {};
+    std::sscanf(lab().must("router", "uname -r").c_str(), "%d.%d", &is[0], &is[1]);
+    return std::pair{is[0], is[1]} >= std::pair{major, minor};
+  }
 
   /// Runs the latency workload by hand, both ends; the client's exit code, JSON on standard output.
   static Outcome latency(const std::string& provider, const std::string& options) {

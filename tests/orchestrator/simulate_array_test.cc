@@ -87,13 +87,11 @@ TEST_F(SimulateArray, WhatCannotBeSubmittedIsSaid) {
   EXPECT_FALSE(fs::exists(path("bad/slurm")));
 }
 
-// Slurm takes a job that no node can run, and lets it wait.
 TEST_F(SimulateArray, WhatTasksWaitForIsSaid) {
-  auto process = start_longhaul(command("wide", 100, {"--slurm", "--sbatch=--cpus-per-task=1000"}), path("wide.log"));
+  auto process = start_longhaul(command("later", 100, {"--slurm", "--sbatch=--begin=now+1hour"}), path("later.log"));
   EXPECT_TRUE(holds_within(60s, [&] {
-    return read_file(path("wide.log")).find("shares 1-4 wait: PartitionConfig") != std::string::npos ||
-           !process.running();
-  })) << read_file(path("wide.log"));
+    return read_file(path("later.log")).find("shares 1-4 wait: BeginTime") != std::string::npos || !process.running();
+  })) << read_file(path("later.log"));
   process.send_signal(SIGTERM);
   const auto end = process.wait(30s);
   ASSERT_TRUE(end);

@@ -70,6 +70,23 @@ TEST(Steps, LargeMemoryIsPinnedInSeveralCalls) {
   EXPECT_EQ(steps->translating, 20ns);
 }
 
+// Linux 6.1 and 6.12.
+TEST(Steps, SiwPinsByEitherFunction) {
+  for (const std::string pinning : {"pin_user_pages", "pin_user_pages_fast"}) {
+    const auto steps = steps_of({{"siw_reg_user_mr", {100ns}}, {"siw_umem_get", {80ns}}, {pinning, {30ns}}}, {120ns});
+    ASSERT_TRUE(steps) << pinning;
+    EXPECT_EQ(steps->pinning, 30ns);
+    EXPECT_EQ(steps->translating, 50ns);
+  }
+}
+
+TEST(Steps, EachFunctionIsTracedOnce) {
+  auto names = traced_functions();
+  EXPECT_EQ(names.size(), 6U);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
 TEST(Steps, WhatIsNoTraceHasNoSteps) {
   EXPECT_FALSE(steps_of(read_calls(""), {1ns}));
   EXPECT_FALSE(steps_of(read_calls("garbage | more\nenter x y\n1 2 3 4\n1 2 3 type: 4\n"), {1ns}));

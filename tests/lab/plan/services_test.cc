@@ -173,6 +173,16 @@ TEST_F(Nfs, DaemonsBeginOnce) {
   EXPECT_THAT(text("calls"), Not(HasSubstr("rpcbind")));
 }
 
+TEST_F(Nfs, ArePreparedWithoutAServer) {
+  feed("prepare one " + me_ + " all\n");
+  EXPECT_EQ(text("run/nfs-one.prepare"), "ok\n");
+  EXPECT_THAT(text("calls"), HasSubstr("modprobe nfsv3\n"));
+  EXPECT_THAT(text("calls"), HasSubstr("rpc.mountd -V 3 -p 20048\n"));
+  EXPECT_THAT(text("calls"), Not(HasSubstr("rpc.nfsd")));
+  feed("prepare one " + me_ + " all\nend one\n");
+  EXPECT_FALSE(exists("run/nfs-one.prepare"));
+}
+
 TEST_F(Nfs, MountsAndUnmounts) {
   std::ofstream(root_ / "sunrpc/rdma_slot_table_entries") << "128\n";
   feed("mount two " + me_ + " 10.20.0.1 rdma 20049 131072 16\n");

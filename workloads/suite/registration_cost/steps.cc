@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <set>
 #include <sstream>
 
 #include "common/error.hh"
@@ -26,7 +27,9 @@ struct Names {
   const char* pinning;
 };
 constexpr Names kProviders[] = {{"rxe_reg_user_mr", "ib_umem_get", "pin_user_pages_fast"},
-                                {"siw_reg_user_mr", "siw_umem_get", "pin_user_pages"}};
+                                {"siw_reg_user_mr", "siw_umem_get", "pin_user_pages"},
+                                // Linux 6.12: within ib_umem_get, which siw_umem_get calls there.
+                                {"siw_reg_user_mr", "siw_umem_get", "pin_user_pages_fast"}};
 
 }  // namespace
 
@@ -65,10 +68,10 @@ Calls read_calls(std::string_view text) {
 
 const std::vector<std::string>& traced_functions() {
   static const std::vector<std::string> all = [] {
-    std::vector<std::string> names;
-    for (const auto& provider : kProviders)
-      names.insert(names.end(), {provider.whole, provider.listing, provider.pinning});
-    return names;
+    // A function with two probes would be seen to enter twice.
+    std::set<std::string> names;
+    for (const auto& provider : kProviders) names.insert({provider.whole, provider.listing, provider.pinning});
+    return std::vector<std::string>{names.begin(), names.end()};
   }();
   return all;
 }
