@@ -104,6 +104,14 @@ TEST(Guest, EveryServiceIsKeptAlive) {
             "::once:/etc/longhaul/ready\n");
 }
 
+TEST(Guest, ASealedLabIsKeptWithTheKernelsNfsPrepared) {
+  const auto ready = [](const LabPlan& plan) { return file_of(plan.machines[0], "/etc/longhaul/ready"); };
+  const auto sealed = ready(sealed_plan(1));
+  EXPECT_TRUE(parses(sealed)) << sealed;
+  EXPECT_LT(sealed.find("prepare sealed"), sealed.find("longhaul-sealed serve")) << sealed;
+  EXPECT_THAT(ready(plan_of(Topology::compact)), Not(HasSubstr("prepare"))) << "it boots as fast as before";
+}
+
 TEST(Guest, ProgramsThatAreMissingAreLeftOut) {
   PlanOptions options{
       .topology = Topology::compact, .directory = "/run/l", .programs = {"longhaul-bench"}, .host_ports = {1, 2, 3, 4}};
