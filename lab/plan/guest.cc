@@ -428,15 +428,16 @@ std::string ready_script(const GuestView& view) {
     for (const PlannedNode* node : nodes)
       out += fmt::format("listens {:04X} '{}'\n", node->guest_port, enter(view, *node));
   if (router_here && has(view, "degen")) out += "until [ -S /run/degen/degen.sock ]; do sleep 0.05; done\n";
-  out += fmt::format("echo '{}'\n", kReadyLine);
-  if (!view.sealed) return out;
   // What cannot be prepared is said again, to the run that asks for it.
-  out += fmt::format(
-      "until [ -p {0} ]; do sleep 0.05; done\necho prepare sealed $$ all >{0}\n"
-      "until [ -e {0}-sealed.prepare ]; do sleep 0.05; done\necho end sealed $$ all >{0}\n",
-      kNfsPipe);
+  if (view.sealed)
+    out += fmt::format(
+        "until [ -p {0} ]; do sleep 0.05; done\necho prepare sealed $$ all >{0}\n"
+        "until [ -e {0}-sealed.prepare ]; do sleep 0.05; done\necho end sealed $$ all >{0}\n",
+        kNfsPipe);
+  out += fmt::format("echo '{}'\n", kReadyLine);
   // It ends its copy itself. One that dies must not leave a machine behind that nobody ends.
-  out += "longhaul-sealed serve\necho \"longhaul: longhaul-sealed ended with $?\"\necho b >/proc/sysrq-trigger\n";
+  if (view.sealed)
+    out += "longhaul-sealed serve\necho \"longhaul: longhaul-sealed ended with $?\"\necho b >/proc/sysrq-trigger\n";
   return out;
 }
 
