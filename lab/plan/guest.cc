@@ -432,7 +432,7 @@ std::string ready_script(const GuestView& view) {
   if (view.sealed)
     out += fmt::format(
         "until [ -p {0} ]; do sleep 0.05; done\necho prepare sealed $$ all >{0}\n"
-        "until [ -e {0}-sealed.prepare ]; do sleep 0.05; done\necho end sealed $$ all >{0}\n",
+        "until [ -e {0}-sealed.prepare ]; do sleep 0.05; done\necho end sealed >{0}\n",
         kNfsPipe);
   out += fmt::format("echo '{}'\n", kReadyLine);
   // It ends its copy itself. One that dies must not leave a machine behind that nobody ends.

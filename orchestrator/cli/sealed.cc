@@ -172,8 +172,7 @@ Result<CampaignSession> run_sealed_session(const RunOptions& asked, const RunPla
   if (const auto cut = cut_windows(plan.campaign, plan.cells); cut > 0)
     sink.on(
         StepEvent{fmt::format("{} of {} cells ask for a longer window (duration) than the {} ms and {} round trips "
-                              "that a virtual clock needs: "
-                              "it is cut; min_samples keeps a window open",
+                              "that a virtual clock needs: it is cut; min_samples keeps a window open",
                               cut, plan.cells.size(), kShortWindow.count(), kShortWindowRoundTrips)});
   const auto& earlier = directory ? directory->manifest : std::nullopt;
   if (earlier) {

@@ -3,10 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <memory>
-#include <utility>
 
+#include "degen/engines/kernel.hh"
 #include "tests/lab/lab_fixture.hh"
 
 namespace longhaul::testing {
@@ -30,9 +29,7 @@ class CompactLab : public ::testing::Test {
 
   /// Whether the lab's kernel, which is this machine's, is of such a release or newer.
   static bool linux_since(int major, int minor) {
-    int is[2] = {};
-    std::sscanf(lab().must("router", "uname -r").c_str(), "%d.%d", &is[0], &is[1]);
-    return std::pair{is[0], is[1]} >= std::pair{major, minor};
+    return degen::at_least(lab().must("router", "uname -r"), major, minor);
   }
 
   /// Runs the latency workload by hand, both ends; the client's exit code, JSON on standard output.
